@@ -1,0 +1,61 @@
+// The accumulator as a design point: format, rounding, and how many products share one rounding.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "models/format/format.hpp"
+#include "models/format/rounding.hpp"
+
+namespace mantissa {
+
+struct Accumulator {
+  enum class Kind : std::uint8_t {
+    plain,    // one rounding per product
+    chunk,    // an inner accumulator over G products, then outer' = round(outer + inner)
+    fused,    // acc' = round(acc + exact sum of G products)
+    aligned,  // G products and acc aligned to the largest exponent, truncated to b bits below it, summed,
+              // truncated
+    kulisch,  // exact over all k, rounded once
+  };
+  Kind kind = Kind::plain;
+  Format format = formats::fp32;
+  Rounding rounding = Rounding::rne();  // aligned: not used, it truncates
+  int group = 1;                        // G of chunk, fused, aligned
+  int aligned_bits = 0;                 // b of aligned
+  Format inner_format = formats::fp32;  // chunk only
+  Rounding inner_rounding = Rounding::rne();
+
+  static constexpr int max_k = 1 << 24;
+
+  // Kind from "plain", "chunk:G", "fused:G", "aligned:G,b", "kulisch"; the inner accumulator of chunk is the
+  // outer's. Throws std::invalid_argument with what exists.
+  static Accumulator parse(std::string_view kind, const Format& format, Rounding rounding);
+
+  // Roundings per output that take a draw: J = ceil(K/G) (plain: K, kulisch: 1).
+  constexpr std::int64_t roundings(std::int64_t k) const {
+    switch (kind) {
+      case Kind::plain:
+        return k;
+      case Kind::kulisch:
+        return 1;
+      default:
+        return (k + group - 1) / group;
+    }
+  }
+  constexpr bool stochastic() const {
+    return kind != Kind::aligned &&
+           (rounding.stochastic() || (kind == Kind::chunk && inner_rounding.stochastic()));
+  }
+
+  std::string kind_name() const;  // parses back
+  std::string name() const;       // "fp16 sr:8 chunk:4"
+
+  // Throws std::invalid_argument unless every value of the format (and inner format) is an FP32 value.
+  void check() const;
+};
+
+// True iff every finite value of the format is exactly an FP32 value.
+bool exact_in_fp32(const Format& format);
+
+}  // namespace mantissa

@@ -1,0 +1,75 @@
+// Which random numbers belong to which element: streams of a run, lanes of a stream, draws of a lane.
+#pragma once
+
+#include <cstdint>
+
+#include "models/random/lfsr.hpp"
+
+namespace mantissa {
+
+enum class Pass : std::uint8_t { forward = 0, input_gradient = 1, weight_gradient = 2, update = 3 };
+enum class RandomUnit : std::uint8_t {
+  drain_quantizer = 0,
+  tensor_quantizer = 1,
+  pruner = 2,
+  accumulator = 3,
+  double_sampler = 4,
+  weight_update = 5,
+  gemmlowp_quantizer = 6,
+};
+enum class Operand : std::uint8_t { a = 0, weight = 0, output = 0, b = 1, bias = 2 };
+
+struct StreamId {
+  std::uint32_t step = 0;
+  std::uint16_t layer = 0;
+  Pass pass = Pass::forward;
+  RandomUnit unit = RandomUnit::drain_quantizer;
+  Operand operand = Operand::a;
+
+  constexpr std::uint64_t value() const {
+    return (static_cast<std::uint64_t>(step) << 32) | (static_cast<std::uint64_t>(layer) << 16) |
+           (static_cast<std::uint64_t>(pass) << 8) |
+           (static_cast<std::uint64_t>(unit) + 16 * static_cast<std::uint64_t>(operand));
+  }
+};
+
+// SplitMix64's output function with its increment.
+constexpr std::uint64_t mix(std::uint64_t z) {
+  z += 0x9E3779B97F4A7C15ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+constexpr std::uint32_t lane_seed(std::uint64_t run_seed, std::uint64_t stream, std::uint64_t lane) {
+  const auto seed = static_cast<std::uint32_t>(mix(mix(mix(run_seed) ^ stream) ^ lane));
+  return seed == 0 ? 1 : seed;
+}
+
+// Everything that decides the random numbers of one pass: `lanes` is the number of array columns.
+struct DrawSource {
+  std::uint64_t run_seed = 0;
+  std::uint64_t stream = 0;
+  int lanes = 16;
+  int leap = Lfsr::default_leap;
+
+  // Lane's generator, positioned so that its next draw is draw `first`.
+  Lfsr lane(std::uint64_t index, std::uint64_t first = 0) const {
+    Lfsr lfsr(lane_seed(run_seed, stream, index), leap);
+    if (first != 0) lfsr.skip(first);
+    return lfsr;
+  }
+};
+
+// The draws of a plain tensor pass in element order: element i takes draw i / lanes of lane i mod lanes.
+class ElementDraws {
+ public:
+  explicit ElementDraws(const DrawSource& source);
+  std::uint32_t next();
+
+ private:
+  std::vector<Lfsr> lane_;
+  std::size_t turn_ = 0;
+};
+
+}  // namespace mantissa
