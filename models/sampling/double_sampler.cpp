@@ -53,6 +53,7 @@ std::vector<DoubleSample> DoubleSampler::sample(std::span<const float> values,
   check_leap(draws.leap, random_bits_);
   if (draws.lanes < 1) throw std::invalid_argument("a draw source needs at least one lane");
   std::vector<Lfsr> lanes;
+  lanes.reserve(draws.lanes);
   for (int lane = 0; lane < draws.lanes; ++lane) lanes.push_back(draws.lane(lane));
   std::vector<DoubleSample> samples;
   samples.reserve(values.size());

@@ -234,13 +234,13 @@ double measured_ratio(const std::vector<std::size_t>& tensors, std::size_t dense
 }
 
 TEST(ExchangeSize, AlexNetIs598TimesSmaller) {
-  const std::vector<std::size_t> tensors{96 * 3 * 121,  256 * 48 * 25, 384 * 256 * 9, 384 * 192 * 9,
-                                         256 * 192 * 9, 9216 * 4096,   4096 * 4096,   4096 * 1000};
+  const std::vector<std::size_t> tensors{96UL * 3 * 121,  256UL * 48 * 25, 384UL * 256 * 9, 384UL * 192 * 9,
+                                         256UL * 192 * 9, 9216UL * 4096,   4096UL * 4096,   4096UL * 1000};
   EXPECT_NEAR(measured_ratio(tensors, 10568), 597.7, 0.05);
 }
 
 TEST(ExchangeSize, ResNet50Is277TimesSmaller) {
-  std::vector<std::size_t> tensors{64 * 3 * 49};
+  std::vector<std::size_t> tensors{64UL * 3 * 49};
   std::size_t input = 64;
   const std::size_t stages[][2] = {{64, 3}, {128, 4}, {256, 6}, {512, 3}};
   for (const auto& [width, blocks] : stages) {
@@ -250,12 +250,12 @@ TEST(ExchangeSize, ResNet50Is277TimesSmaller) {
       input = width * 4;
     }
   }
-  tensors.push_back(2048 * 1000);
+  tensors.push_back(2048UL * 1000);
   EXPECT_NEAR(measured_ratio(tensors, 54120), 276.7, 0.05);
 }
 
 TEST(ExchangeSize, PtbLstmIs462TimesSmaller) {
-  EXPECT_NEAR(measured_ratio({10000 * 1500, 9000000, 9000000, 9000000, 9000000}, 34000), 461.8, 0.05);
+  EXPECT_NEAR(measured_ratio({15000000, 9000000, 9000000, 9000000, 9000000}, 34000), 461.8, 0.05);
 }
 
 }  // namespace

@@ -72,13 +72,14 @@ Vector sampling_variance(const Problem& problem) {
   return d;
 }
 
-// Full-batch descent with fresh samples in every epoch; the mean of the iterates after the first tenth.
+// Full-batch descent with fresh samples in every epoch; the mean of the iterates once settled.
 Vector descend(const Problem& problem, bool two_samples) {
   const DoubleSampler sampler(1.0F, intervals, 16);
-  constexpr int epochs = 20000;
+  constexpr int settling = 2000;
+  constexpr int averaged = 18000;
   Vector x{};
   Vector mean{};
-  for (int epoch = 0; epoch < epochs; ++epoch) {
+  for (int epoch = 0; epoch < settling + averaged; ++epoch) {
     const StreamId stream{.step = static_cast<std::uint32_t>(epoch), .unit = RandomUnit::double_sampler};
     const std::vector<DoubleSample> samples =
         sampler.sample(problem.a, {.run_seed = 1, .stream = stream.value(), .lanes = 16});
@@ -93,7 +94,7 @@ Vector descend(const Problem& problem, bool two_samples) {
     }
     for (std::size_t i = 0; i < features; ++i) {
       x[i] -= 0.05 * gradient[i];
-      if (epoch >= epochs / 10) mean[i] += x[i] / (epochs - epochs / 10);
+      if (epoch >= settling) mean[i] += x[i] / averaged;
     }
   }
   return mean;

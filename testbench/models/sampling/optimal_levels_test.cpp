@@ -50,6 +50,12 @@ std::vector<float> exponential(std::size_t n, std::uint32_t seed) {
   return values;
 }
 
+std::vector<double> equally_spaced(double low, double high, int points) {
+  std::vector<double> grid(points, high);
+  for (int i = 0; i < points - 1; ++i) grid[i] = low + (high - low) * i / (points - 1);
+  return grid;
+}
+
 TEST(OptimalLevels, EqualsExhaustiveSearch) {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     std::vector<float> data = exponential(4 + seed % 9, seed);
@@ -84,11 +90,7 @@ TEST(OptimalLevels, BeatsEquallySpacedLevelsOnSkewedData) {
   const std::vector<float> data = exponential(1000, 5);
   for (const int levels : {3, 5, 9, 17}) {
     const OptimalLevels best = optimal_levels(data, levels);
-    std::vector<double> uniform;
-    for (int i = 0; i < levels; ++i) {
-      uniform.push_back(best.level.front() + (best.level.back() - best.level.front()) * i / (levels - 1));
-    }
-    uniform.back() = best.level.back();
+    const std::vector<double> uniform = equally_spaced(best.level.front(), best.level.back(), levels);
     EXPECT_LT(1.5 * best.mean_variance, mean_variance(data, uniform)) << levels;
   }
 }
@@ -97,9 +99,7 @@ TEST(OptimalLevels, BucketedEqualsExhaustiveSearchOnItsGrid) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     const std::vector<float> data = exponential(50, 900 + seed);
     const auto [low, high] = std::minmax_element(data.begin(), data.end());
-    std::vector<double> grid;
-    for (int i = 0; i < 11; ++i) grid.push_back(*low + (static_cast<double>(*high) - *low) * i / 10);
-    grid.back() = *high;
+    const std::vector<double> grid = equally_spaced(*low, *high, 11);
     for (int levels = 2; levels <= 5; ++levels) {
       const OptimalLevels result = optimal_levels_bucketed(data, levels, 11);
       EXPECT_NEAR(result.mean_variance, exhaustive(data, grid, levels), 1e-12) << seed << " " << levels;
