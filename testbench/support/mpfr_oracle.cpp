@@ -134,18 +134,17 @@ Real whole_units(const Real& magnitude, int unit, Rounding rounding, std::uint32
   return whole;
 }
 
-// The magnitude code of a non-negative value that the format has.
+// The magnitude code of a non-negative value that the format has: a subnormal is its number of units; a
+// normal one has 2^Y units of its own binade more than its mantissa.
 std::uint32_t encode(const Real& magnitude, const Format& format) {
   if (magnitude.is_zero()) return 0;
   const int lowest = 1 - format.bias;
   const int exponent = magnitude.exponent();
-  if (exponent < lowest) {
-    return static_cast<std::uint32_t>(
-        mpfr_get_ui(magnitude.scaled(format.mantissa_bits - lowest).mpfr(), MPFR_RNDZ));
-  }
-  const Real mantissa = (magnitude - Real::power_of_two(exponent)).scaled(format.mantissa_bits - exponent);
-  return (static_cast<std::uint32_t>(exponent + format.bias) << format.mantissa_bits) +
-         static_cast<std::uint32_t>(mpfr_get_ui(mantissa.mpfr(), MPFR_RNDZ));
+  const int unit = (exponent < lowest ? lowest : exponent) - format.mantissa_bits;
+  const auto units = static_cast<std::uint32_t>(mpfr_get_ui(magnitude.scaled(-unit).mpfr(), MPFR_RNDZ));
+  if (exponent < lowest) return units;
+  const std::uint32_t mantissa = units - (1U << format.mantissa_bits);
+  return (static_cast<std::uint32_t>(exponent + format.bias) << format.mantissa_bits) + mantissa;
 }
 
 std::uint32_t operand_code(Code code, const ResultSpec& spec) {
@@ -179,10 +178,12 @@ std::uint32_t max_code(const Format& format) { return Layout(format).max; }
 
 Real unbounded_value(std::uint64_t magnitude_code, const Format& format) {
   const auto field = static_cast<int>(magnitude_code >> format.mantissa_bits);
-  const std::uint64_t mantissa = magnitude_code - (static_cast<std::uint64_t>(field) << format.mantissa_bits);
-  const Real fraction = Real(static_cast<double>(mantissa)).scaled(-format.mantissa_bits);
-  if (field == 0) return fraction.scaled(1 - format.bias);
-  return (Real(1.0) + fraction).scaled(field - format.bias);
+  std::uint64_t units = magnitude_code - (static_cast<std::uint64_t>(field) << format.mantissa_bits);
+  if (field != 0) units += std::uint64_t{1} << format.mantissa_bits;
+  Real result;
+  mpfr_set_ui_2exp(result.mpfr(), units, (field == 0 ? 1 : field) - format.bias - format.mantissa_bits,
+                   MPFR_RNDN);
+  return result;
 }
 
 Real value(std::uint32_t code, const Format& format) {
@@ -225,18 +226,19 @@ Rounded round(const Real& exact, const Format& format, Rounding rounding, std::u
   const int unit = (own < lowest ? lowest : own) - format.mantissa_bits;
   bool inexact = false;
   const Real rounded = whole_units(magnitude, unit, rounding, draw, inexact).scaled(unit);
-  if (unbounded_value(layout.max, format) < rounded) {
+  const int top = static_cast<int>(layout.max >> format.mantissa_bits) - format.bias;
+  if (!rounded.is_zero() && rounded.exponent() >= top && unbounded_value(layout.max, format) < rounded) {
     const bool stops_at_max = saturates || rounding.mode == Rounding::Mode::rtz;
     return {stops_at_max ? signed_max : infinite, {.overflow = true, .inexact = true}};
   }
-  const Real smallest_normal = Real::power_of_two(lowest);
   bool tiny = false;
-  if (inexact && magnitude < smallest_normal) {
+  if (inexact && own < lowest) {
     const int own_unit = own - format.mantissa_bits;
     bool ignored = false;
-    tiny = whole_units(magnitude, own_unit, rounding, draw, ignored).scaled(own_unit) < smallest_normal;
+    const Real again = whole_units(magnitude, own_unit, rounding, draw, ignored).scaled(own_unit);
+    tiny = again < Real::power_of_two(lowest);
   }
-  if (flush.output && !rounded.is_zero() && rounded < smallest_normal) {
+  if (flush.output && !rounded.is_zero() && rounded.exponent() < lowest) {
     return {layout.with_sign(0, negative), {.underflow = true, .inexact = true}};
   }
   return {layout.with_sign(encode(rounded, format), negative), {.underflow = tiny, .inexact = inexact}};
@@ -267,25 +269,30 @@ Rounded add(Code a, Code b, const ResultSpec& spec, std::uint32_t draw) {
   return finish(sum, spec, draw, invalid);
 }
 
+Product product(Code a, Code b, const ResultSpec& spec) {
+  Product result;
+  const Real x = operand(a, spec, result.invalid);
+  const Real y = operand(b, spec, result.invalid);
+  result.value = x * y;
+  note_new_nan(x, y, result.value, result.invalid);
+  return result;
+}
+
+Rounded accumulate(const Product& product, Code acc, const ResultSpec& spec, std::uint32_t draw) {
+  bool invalid = product.invalid;
+  const Real addend = operand(acc, spec, invalid);
+  const Real sum = product.value + addend;
+  note_new_nan(product.value, addend, sum, invalid);
+  return finish(sum, spec, draw, invalid);
+}
+
 Rounded mul(Code a, Code b, const ResultSpec& spec, std::uint32_t draw) {
-  bool invalid = false;
-  const Real x = operand(a, spec, invalid);
-  const Real y = operand(b, spec, invalid);
-  const Real product = x * y;
-  note_new_nan(x, y, product, invalid);
-  return finish(product, spec, draw, invalid);
+  const Product exact = product(a, b, spec);
+  return finish(exact.value, spec, draw, exact.invalid);
 }
 
 Rounded fma(Code a, Code b, Code c, const ResultSpec& spec, std::uint32_t draw) {
-  bool invalid = false;
-  const Real x = operand(a, spec, invalid);
-  const Real y = operand(b, spec, invalid);
-  const Real z = operand(c, spec, invalid);
-  const Real product = x * y;
-  note_new_nan(x, y, product, invalid);
-  const Real sum = product + z;
-  note_new_nan(product, z, sum, invalid);
-  return finish(sum, spec, draw, invalid);
+  return accumulate(product(a, b, spec), c, spec, draw);
 }
 
 Rounded div(Code a, Code b, const ResultSpec& spec, std::uint32_t draw) {

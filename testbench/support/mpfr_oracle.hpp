@@ -68,8 +68,16 @@ Rounded round(const Real& exact, const Format& format, Rounding rounding, std::u
 Rounded convert(std::uint32_t code, const Conversion& how, std::uint32_t draw = 0);
 Rounded add(Code a, Code b, const ResultSpec& spec, std::uint32_t draw = 0);
 Rounded mul(Code a, Code b, const ResultSpec& spec, std::uint32_t draw = 0);
-Rounded fma(Code a, Code b, Code c, const ResultSpec& spec, std::uint32_t draw = 0);
+Rounded fma(Code a, Code b, Code c, const ResultSpec& spec, std::uint32_t draw = 0);  // the next two in one
 Rounded div(Code a, Code b, const ResultSpec& spec, std::uint32_t draw = 0);
+
+// An exact product, for when many sums share it.
+struct Product {
+  Real value;
+  bool invalid = false;
+};
+Product product(Code a, Code b, const ResultSpec& spec = {});
+Rounded accumulate(const Product& product, Code acc, const ResultSpec& spec, std::uint32_t draw = 0);
 
 }  // namespace oracle
 }  // namespace mantissa::test
