@@ -33,11 +33,11 @@ struct ConversionCounts {
   friend bool operator==(const ConversionCounts&, const ConversionCounts&) = default;
 };
 
-// A subnormal operand becomes zero of its sign, no flag.
+// A subnormal operand becomes zero of its sign (+0 where there is no -0), no flag.
 constexpr std::uint32_t flush_subnormal(std::uint32_t code, const Format& format) {
   const bool subnormal =
       !format.is_nan(code) && ((code & format.magnitude_mask()) >> format.mantissa_bits) == 0;
-  return subnormal ? code & format.sign_bit() : code;
+  return subnormal ? detail::signed_code(0, format.is_negative(code), format) : code;
 }
 
 constexpr Rounded convert(std::uint32_t code, const Conversion& how, std::uint32_t draw = 0) {

@@ -21,6 +21,10 @@ std::optional<int> parse_int(std::string_view text) {
   return value;
 }
 
+std::string base_name(const Format& format) {
+  return "e" + std::to_string(format.exponent_bits) + "m" + std::to_string(format.mantissa_bits);
+}
+
 Format parse_base(std::string_view base, std::string_view whole) {
   for (const NamedFormat& named : named_formats) {
     if (named.name == base) return named.format;
@@ -33,7 +37,10 @@ Format parse_base(std::string_view base, std::string_view whole) {
   if (!x || !y) refuse(whole, "not of the form eXmY");
   if (*x < 2 || *x > 8) refuse(whole, "exponent bits must be 2..8");
   if (*y < 0 || *y > 23) refuse(whole, "mantissa bits must be 0..23");
-  return Format{*x, *y, (1 << (*x - 1)) - 1, Specials::ieee};
+  const Format format{*x, *y, (1 << (*x - 1)) - 1, Specials::ieee};
+  // One spelling only: "e04m3" must not become an e4m3 that is not the named one.
+  if (base != base_name(format)) refuse(whole, "not of the form eXmY");
+  return format;
 }
 
 void apply_suffix(Format& format, std::string_view suffix, std::string_view whole) {
@@ -89,7 +96,7 @@ std::string Format::name() const {
   for (const NamedFormat& named : named_formats) {
     if (named.format == *this) return std::string(named.name);
   }
-  std::string text = "e" + std::to_string(exponent_bits) + "m" + std::to_string(mantissa_bits);
+  std::string text = base_name(*this);
   Format reached = parse_base(text, text);
   if (reached.specials != specials) {
     text += ':';

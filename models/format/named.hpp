@@ -63,7 +63,7 @@ class std::numeric_limits<mantissa::Float<F>> {
   static constexpr T min() { return T::from_code(1U << F.mantissa_bits); }
   static constexpr T max() { return T::from_code(F.max_code()); }
   static constexpr T lowest() { return T::from_code(F.max_code() | F.sign_bit()); }
-  static constexpr T denorm_min() { return T::from_code(F.mantissa_bits > 0 ? 1 : 0); }
+  static constexpr T denorm_min() { return T::from_code(1); }
   static constexpr T infinity() requires(F.has_inf()) { return T::from_code(F.inf_code()); }
   static constexpr T quiet_NaN() requires(F.has_nan()) { return T::from_code(F.nan_code()); }
 };

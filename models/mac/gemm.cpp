@@ -108,6 +108,8 @@ std::uint32_t add_aligned_group(std::uint32_t acc, std::span<const Product> grou
   WideSum sum;
   const auto add_truncated = [&](const Exact& term) {
     if (term.is_zero()) return;
+    // 2^63 quanta and more: every bit of the significand is a whole quantum, nothing to truncate.
+    if (term.exponent - quantum >= 63) return sum.add(term);
     const std::uint64_t count = round_to_multiple(term, quantum, Rounding::rtz(), 0).count;
     sum.add(Exact::integer(term.negative, count, quantum));
   };

@@ -11,10 +11,9 @@ void check_leap(int leap, int random_bits) {
   if (leap < 1 || leap > 32) {
     throw std::invalid_argument("LFSR leap " + std::to_string(leap) + " is out of range; it must be 1..32");
   }
-  if (random_bits > leap) {
-    throw std::invalid_argument(std::to_string(random_bits) +
-                                " random bits need a leap of at least as many steps, not " +
-                                std::to_string(leap));
+  if (random_bits < 0 || random_bits > leap) {
+    throw std::invalid_argument(std::to_string(random_bits) + " random bits are out of range; a leap of " +
+                                std::to_string(leap) + " gives 1.." + std::to_string(leap));
   }
 }
 

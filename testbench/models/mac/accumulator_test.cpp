@@ -1,0 +1,80 @@
+// Accumulator options: names, refusals, roundings per output.
+#include "models/mac/accumulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace mantissa {
+namespace {
+
+Accumulator parse(const char* kind, const char* format = "fp32", const char* rounding = "rne") {
+  return Accumulator::parse(kind, Format::parse(format), Rounding::parse(rounding));
+}
+
+TEST(Accumulator, KindNameParsesBack) {
+  for (const char* kind : {"plain", "chunk:1", "chunk:64", "fused:4", "fused:16777216", "aligned:4,13",
+                           "aligned:32,64", "kulisch"}) {
+    EXPECT_EQ(parse(kind).kind_name(), kind);
+  }
+  EXPECT_EQ(parse("chunk:4", "fp16", "sr:8").name(), "fp16 sr:8 chunk:4");
+  const Accumulator aligned = parse("aligned:8,24", "e6m9");
+  EXPECT_EQ(aligned.kind, Accumulator::Kind::aligned);
+  EXPECT_EQ(aligned.group, 8);
+  EXPECT_EQ(aligned.aligned_bits, 24);
+  EXPECT_EQ(aligned.inner_format, aligned.format);
+  EXPECT_EQ(parse("chunk:4", "fp16", "sr:8").inner_rounding, Rounding::sr(8));
+}
+
+TEST(Accumulator, UnknownKindsListWhatExists) {
+  for (const char* kind : {"",           "Plain",       "plain:1",        "kulisch:4",   "chunk",
+                           "chunk:",     "chunk:0",     "chunk:-1",       "chunk:x",     "chunk:4,4",
+                           "fused",      "fused:0",     "fused:16777217", "aligned:4",   "aligned:4,",
+                           "aligned:,4", "aligned:4,0", "aligned:4,65",   "aligned:0,4", "aligned:4,4,4",
+                           "aligned",    "dot:4"}) {
+    try {
+      parse(kind);
+      ADD_FAILURE() << "accepted '" << kind << "'";
+    } catch (const std::invalid_argument& error) {
+      const std::string what = error.what();
+      EXPECT_NE(what.find("'" + std::string(kind) + "'"), std::string::npos) << what;
+      for (const char* known : {"plain", "chunk:G", "fused:G", "aligned:G,b", "kulisch"})
+        EXPECT_NE(what.find(known), std::string::npos) << what;
+    }
+  }
+}
+
+TEST(Accumulator, FormatsBeyondFp32AreRefused) {
+  for (const char* format :
+       {"e8m23:bias=128", "e8m23:finite", "e8m23:fn", "e5m10:bias=200", "e5m10:bias=-120"})
+    EXPECT_THROW(parse("plain", format), std::invalid_argument) << format;
+  for (const char* format : {"fp32", "bf16", "e8m22", "e8m22:fnuz", "e5m10:bias=130", "e2m23:bias=-100"})
+    EXPECT_NO_THROW(parse("plain", format)) << format;
+  Accumulator inner = parse("chunk:4");
+  inner.inner_format = Format::parse("e8m23:finite");
+  EXPECT_THROW(inner.check(), std::invalid_argument);
+}
+
+TEST(Accumulator, RoundingsPerOutput) {
+  EXPECT_EQ(parse("plain").roundings(100), 100);
+  EXPECT_EQ(parse("kulisch").roundings(100), 1);
+  EXPECT_EQ(parse("fused:8").roundings(100), 13);
+  EXPECT_EQ(parse("chunk:10").roundings(100), 10);
+  EXPECT_EQ(parse("aligned:7,4").roundings(0), 0);
+}
+
+TEST(Accumulator, Stochastic) {
+  EXPECT_FALSE(parse("plain").stochastic());
+  EXPECT_TRUE(parse("plain", "fp16", "sr:8").stochastic());
+  EXPECT_TRUE(parse("kulisch", "fp16", "sr:8").stochastic());
+  EXPECT_FALSE(parse("aligned:4,8", "fp16", "sr:8").stochastic());  // it truncates
+  Accumulator inner = parse("chunk:4");
+  inner.inner_rounding = Rounding::sr(4);
+  EXPECT_TRUE(inner.stochastic());
+  inner.kind = Accumulator::Kind::fused;
+  EXPECT_FALSE(inner.stochastic());
+}
+
+}  // namespace
+}  // namespace mantissa
