@@ -125,7 +125,7 @@ TEST(IntGemm, RefusesBadOperands) {
 
 TEST(IntGemm, RaisesAnErrorWhereTheAccumulatorWouldWrap) {
   // 255 * 65535 * k first needs 49 bits at this k.
-  const std::int64_t k = ((std::int64_t{1} << 48) - 1) / (255 * 65535) + 1;
+  const std::int64_t k = ((std::int64_t{1} << 48) - 1) / (std::int64_t{255} * 65535) + 1;
   const std::vector<std::uint16_t> a(k, 255);
   const std::vector<std::uint16_t> b(k, 65535);
   std::vector<float> c(1);

@@ -10,6 +10,7 @@ namespace mantissa {
 namespace {
 
 constexpr std::uint64_t top = (std::uint64_t{1} << 48) - 1;
+constexpr std::uint64_t largest_product = std::uint64_t{255} * 65535;
 
 TEST(IntMac, AllEightBitPairs) {
   for (std::uint32_t a = 0; a < 256; ++a) {
@@ -41,8 +42,8 @@ TEST(IntMac, LastSumThatFitsAndFirstThatDoesNot) {
   EXPECT_EQ(int_mac(1, 1, top - 1), top);
   EXPECT_THROW(int_mac(1, 1, top), std::overflow_error);
   EXPECT_EQ(int_mac(0, 255, top), top);
-  EXPECT_EQ(int_mac(255, 65535, top - 255 * 65535, 16), top);
-  EXPECT_THROW(int_mac(255, 65535, top - 255 * 65535 + 1, 16), std::overflow_error);
+  EXPECT_EQ(int_mac(255, 65535, top - largest_product, 16), top);
+  EXPECT_THROW(int_mac(255, 65535, top - largest_product + 1, 16), std::overflow_error);
 }
 
 TEST(IntMac, RefusesOperandsWiderThanTheirPorts) {

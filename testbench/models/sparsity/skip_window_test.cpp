@@ -47,7 +47,7 @@ TEST(SkipWindow, LastWindowIsShort) {
 
 TEST(SkipWindow, WithoutSkippingEveryElementIsTaken) {
   SkipWindow array{.rows = 4, .window = 16, .depth = 1, .port = 4, .skip = false};
-  const Counts two_rows(2 * 3, 1);
+  const Counts two_rows(6, 1);
   // Depth 1: 4 + 16 per full window, then 1 + 3 for the last 3 elements.
   EXPECT_EQ(skip_schedule(array, 35, two_rows), (SkipSchedule{44, 70}));
   array.depth = 2;  // only the first staging shows
