@@ -112,11 +112,10 @@ OptimalLevels optimal_levels_bucketed(std::span<const float> data, int levels, i
   std::vector<Candidate> grid(candidates);
   for (int i = 0; i < candidates; ++i) grid[i].distance = i == candidates - 1 ? width : i * spacing;
   for (const double value : data) {
-    // The bucket of a value is the first candidate at or above it.
+    // The bucket of a value is the next candidate above; at a candidate either side will do, it adds nothing.
     const double distance = value - origin;
     auto bucket = std::min(static_cast<std::size_t>(distance / spacing), grid.size() - 1);
     while (grid[bucket].distance < distance) ++bucket;
-    while (bucket > 0 && grid[bucket - 1].distance >= distance) --bucket;
     grid[bucket].prefix.add(distance);
   }
   for (std::size_t i = 1; i < grid.size(); ++i) grid[i].prefix = grid[i - 1].prefix + grid[i].prefix;

@@ -74,6 +74,18 @@ TEST(TopShare, StrideSeesEnoughElements) {
   EXPECT_EQ(sample_stride(1000000, {}), 97U);  // 129 would give 7751 samples of 10000, 97 gives 10309
 }
 
+TEST(TopShare, FirstGuessIsTheTopOfTheStridedSample) {
+  const std::vector<float> values = lognormal(300000, 8);
+  const std::size_t stride = sample_stride(values.size(), {});
+  for (const std::size_t start : {std::size_t{0}, std::size_t{1}, stride - 1, stride + 5}) {
+    std::vector<float> sample;
+    for (std::size_t i = start % stride; i < values.size(); i += stride) sample.push_back(values[i]);
+    const std::size_t k = std::lround(0.001 * static_cast<double>(sample.size()));
+    const TopShare guess{.too_many = 1e9, .too_few = 0, .random_start = start};
+    EXPECT_EQ(top_share_threshold(values, guess), kth_largest_by_sorting(sample, k)) << start;
+  }
+}
+
 TEST(TopShare, FarTooManySurvivorsAreCutExactly) {
   // The sample sees only small values; the large ones stand beside it.
   std::vector<float> values = lognormal(200000, 4);

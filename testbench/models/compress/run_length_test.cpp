@@ -49,6 +49,11 @@ TEST(RunLength, RoundTripAcrossTheCounterLimit) {
   }
 }
 
+TEST(RunLength, FillerCarriesZeroNotTheElementItCovers) {
+  const std::vector<float> values(65536, -0.25F);
+  EXPECT_EQ(run_length_encode(values, 1.0F), bytes_of("ffff00000000"));
+}
+
 TEST(RunLength, RoundTripOfRandomTensorsKeepsWhatReachesTheThreshold) {
   std::mt19937 engine(5);
   for (int round = 0; round < 200; ++round) {
