@@ -27,10 +27,24 @@ Real Real::infinity(bool negative) {
   mpfr_set_inf(result.number_, negative ? -1 : 1);
   return result;
 }
-Real Real::power_of_two(int exponent) { return Real(1.0).scaled(exponent); }
+Real Real::integer(bool negative, std::uint64_t magnitude, int scale) {
+  Real result;
+  require_exact(mpfr_set_ui_2exp(result.number_, magnitude, scale, MPFR_RNDN));
+  return negative ? result.negated() : result;
+}
 Real Real::magnitude() const {
   Real result;
   mpfr_abs(result.number_, number_, MPFR_RNDN);
+  return result;
+}
+Real Real::negated() const {
+  Real result;
+  mpfr_neg(result.number_, number_, MPFR_RNDN);
+  return result;
+}
+Real Real::floor() const {
+  Real result;
+  mpfr_floor(result.number_, number_);
   return result;
 }
 Real Real::scaled(int exponent) const {
@@ -68,21 +82,17 @@ struct Layout {
   std::uint32_t sign;
   std::uint32_t all_ones;  // of the magnitude
   std::uint32_t max;       // largest finite magnitude
-  bool has_inf;
-  std::uint32_t inf;
-  bool has_nan;
   std::uint32_t nan;
-  bool has_negative_zero;
+  std::uint32_t inf = 0;
+  bool has_inf = false;
+  bool has_nan = true;
+  bool has_negative_zero = true;
 
   explicit Layout(const Format& format)
       : sign(1U << (format.exponent_bits + format.mantissa_bits)),
         all_ones(sign - 1),
         max(all_ones),
-        has_inf(false),
-        inf(0),
-        has_nan(true),
-        nan(all_ones),
-        has_negative_zero(true) {
+        nan(all_ones) {
     const std::uint32_t top_exponent = all_ones - ((1U << format.mantissa_bits) - 1);
     switch (format.specials) {
       case Specials::ieee:
@@ -118,17 +128,13 @@ struct Layout {
 // |x| in units of 2^unit, rounded to a whole number.
 Real whole_units(const Real& magnitude, int unit, Rounding rounding, std::uint32_t draw, bool& inexact) {
   const Real units = magnitude.scaled(-unit);
-  Real whole;
+  Real whole = units.floor();
   if (rounding.mode == Rounding::Mode::rne) {
     mpfr_rint(whole.mpfr(), units.mpfr(), MPFR_RNDN);
-  } else {
-    mpfr_floor(whole.mpfr(), units.mpfr());
-    if (rounding.mode == Rounding::Mode::sr) {
-      const std::uint64_t range = std::uint64_t{1} << rounding.random_bits;
-      const Real fraction = (units - whole).scaled(rounding.random_bits);
-      const std::uint64_t f = mpfr_get_ui(fraction.mpfr(), MPFR_RNDD);
-      if (f + draw % range >= range) mpfr_add_ui(whole.mpfr(), whole.mpfr(), 1, MPFR_RNDN);
-    }
+  } else if (rounding.mode == Rounding::Mode::sr) {
+    const std::uint64_t range = std::uint64_t{1} << rounding.random_bits;
+    const std::uint64_t f = (units - whole).scaled(rounding.random_bits).whole();
+    if (f + draw % range >= range) mpfr_add_ui(whole.mpfr(), whole.mpfr(), 1, MPFR_RNDN);
   }
   inexact = !(whole == units);
   return whole;
@@ -141,7 +147,7 @@ std::uint32_t encode(const Real& magnitude, const Format& format) {
   const int lowest = 1 - format.bias;
   const int exponent = magnitude.exponent();
   const int unit = (exponent < lowest ? lowest : exponent) - format.mantissa_bits;
-  const auto units = static_cast<std::uint32_t>(mpfr_get_ui(magnitude.scaled(-unit).mpfr(), MPFR_RNDZ));
+  const auto units = static_cast<std::uint32_t>(magnitude.scaled(-unit).whole());
   if (exponent < lowest) return units;
   const std::uint32_t mantissa = units - (1U << format.mantissa_bits);
   return (static_cast<std::uint32_t>(exponent + format.bias) << format.mantissa_bits) + mantissa;
@@ -180,10 +186,7 @@ Real unbounded_value(std::uint64_t magnitude_code, const Format& format) {
   const auto field = static_cast<int>(magnitude_code >> format.mantissa_bits);
   std::uint64_t units = magnitude_code - (static_cast<std::uint64_t>(field) << format.mantissa_bits);
   if (field != 0) units += std::uint64_t{1} << format.mantissa_bits;
-  Real result;
-  mpfr_set_ui_2exp(result.mpfr(), units, (field == 0 ? 1 : field) - format.bias - format.mantissa_bits,
-                   MPFR_RNDN);
-  return result;
+  return Real::integer(false, units, (field == 0 ? 1 : field) - format.bias - format.mantissa_bits);
 }
 
 Real value(std::uint32_t code, const Format& format) {
@@ -191,9 +194,8 @@ Real value(std::uint32_t code, const Format& format) {
   if (layout.is_nan(code)) return {};
   const bool negative = (code & layout.sign) != 0;
   if (layout.has_inf && (code & layout.all_ones) == layout.inf) return Real::infinity(negative);
-  Real result = unbounded_value(code & layout.all_ones, format);
-  if (negative) mpfr_neg(result.mpfr(), result.mpfr(), MPFR_RNDN);
-  return result;
+  const Real magnitude = unbounded_value(code & layout.all_ones, format);
+  return negative ? magnitude.negated() : magnitude;
 }
 
 bool is_signalling(std::uint32_t code, const Format& format) {
@@ -236,7 +238,7 @@ Rounded round(const Real& exact, const Format& format, Rounding rounding, std::u
     const int own_unit = own - format.mantissa_bits;
     bool ignored = false;
     const Real again = whole_units(magnitude, own_unit, rounding, draw, ignored).scaled(own_unit);
-    tiny = again < Real::power_of_two(lowest);
+    tiny = again < Real::integer(false, 1, lowest);
   }
   if (flush.output && !rounded.is_zero() && rounded.exponent() < lowest) {
     return {layout.with_sign(0, negative), {.underflow = true, .inexact = true}};

@@ -26,7 +26,7 @@ class Real {
   ~Real() = default;
 
   static Real infinity(bool negative);
-  static Real power_of_two(int exponent);
+  static Real integer(bool negative, std::uint64_t magnitude, int scale);  // times 2^scale
 
   bool is_nan() const { return mpfr_nan_p(number_) != 0; }
   bool is_inf() const { return mpfr_inf_p(number_) != 0; }
@@ -35,7 +35,10 @@ class Real {
   // Of the leading one; finite non-zero values only.
   int exponent() const { return static_cast<int>(mpfr_get_exp(number_)) - 1; }
   Real magnitude() const;
-  Real scaled(int exponent) const;  // times 2^exponent
+  Real negated() const;
+  Real floor() const;
+  std::uint64_t whole() const { return mpfr_get_ui(number_, MPFR_RNDD); }  // floor, for 0 <= value < 2^64
+  Real scaled(int exponent) const;                                         // times 2^exponent
   double to_double() const { return mpfr_get_d(number_, MPFR_RNDN); }
   mpfr_ptr mpfr() { return number_; }
   mpfr_srcptr mpfr() const { return number_; }

@@ -35,10 +35,10 @@ std::uint32_t start_of(std::uint32_t code, const Format& to, Rounding rounding) 
 // From here on a result is not tiny: with an unbounded exponent it would round to the smallest normal number.
 std::uint32_t end_of_tiny(const Format& to, Rounding rounding) {
   const int exponent = 1 - to.bias;
-  const Real smallest_normal = Real::power_of_two(exponent);
+  const Real smallest_normal = Real::integer(false, 1, exponent);
   if (rounding.mode == Rounding::Mode::rtz) return first_pattern(smallest_normal, false);
   // The number below it with all ones is odd, so the tie goes up.
-  const Real half_unit = Real::power_of_two(exponent - 1 - to.mantissa_bits - 1);
+  const Real half_unit = Real::integer(false, 1, exponent - 2 - to.mantissa_bits);
   return first_pattern(smallest_normal - half_unit, false);
 }
 

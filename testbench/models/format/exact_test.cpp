@@ -17,11 +17,7 @@ using test::Real;
 Real real_of(const Exact& value) {
   if (value.is_nan()) return {};
   if (value.is_inf()) return Real::infinity(value.negative);
-  Real magnitude(static_cast<double>(value.significand >> 32));
-  magnitude = magnitude.scaled(32) + Real(static_cast<double>(value.significand & 0xFFFFFFFFU));
-  if (value.is_zero()) magnitude = Real(0.0);
-  magnitude = magnitude.scaled(value.exponent - 63);
-  return value.negative ? Real(-1.0) * magnitude : magnitude;
+  return Real::integer(value.negative, value.significand, value.exponent - 63);
 }
 
 TEST(Exact, FromDouble) {
@@ -73,10 +69,8 @@ TEST(Exact, SumsKeep56BitsAndWhetherMoreFollow) {
     ASSERT_EQ(sum.negative, expected.is_negative());
     ASSERT_EQ(sum.exponent, expected.exponent());
     const Real units = expected.magnitude().scaled(55 - sum.exponent);
-    Real whole;
-    mpfr_floor(whole.mpfr(), units.mpfr());
-    ASSERT_EQ(sum.significand >> 8, mpfr_get_ui(whole.mpfr(), MPFR_RNDZ)) << a << " " << b;
-    ASSERT_EQ((sum.significand & 255) != 0, !(whole == units)) << a << " " << b;
+    ASSERT_EQ(sum.significand >> 8, units.whole()) << a << " " << b;
+    ASSERT_EQ((sum.significand & 255) != 0, !(units.floor() == units)) << a << " " << b;
   }
 }
 

@@ -111,10 +111,10 @@ struct TableRow {
   const char* name;
   double max_finite;
   double min_subnormal;
-  std::uint32_t max_code;
-  std::int64_t inf_code;  // -1: none
-  std::int64_t nan_code;  // canonical, -1: none
-  int nan_codes;          // of both signs
+  std::int64_t max_code;
+  std::int64_t inf_code;   // -1: none
+  std::int64_t nan_code;   // canonical, -1: none
+  std::int64_t nan_codes;  // of both signs
 };
 
 TEST(Format, Table) {

@@ -232,13 +232,6 @@ TEST(MacConfig, FrameBits) {
   EXPECT_EQ((MacConfig{formats::e5m2, formats::e5m2, formats::fp16, Rounding::sr(8)}.frame_bits()), 22);
 }
 
-test::Real real_of(bool negative, std::uint64_t significand, int exponent) {
-  const test::Real low(static_cast<double>(significand & 0xFFFFFFFFU));
-  const test::Real magnitude =
-      (test::Real(static_cast<double>(significand >> 32)).scaled(32) + low).scaled(exponent);
-  return negative ? test::Real(-1.0) * magnitude : magnitude;
-}
-
 // Every stage's wires, read back as numbers, tell the same story.
 void check_taps(const MacConfig& config, std::uint32_t a, std::uint32_t b, std::uint32_t acc,
                 std::uint32_t draw) {
@@ -255,8 +248,8 @@ void check_taps(const MacConfig& config, std::uint32_t a, std::uint32_t b, std::
   if (number(product)) {
     const int width = product_bits(config.a, config.b);
     ASSERT_EQ(taps.product.significand >> (width - 1), 1U);
-    ASSERT_TRUE(real_of(taps.product.negative, taps.product.significand,
-                        taps.product.exponent - (width - 1)) == product);
+    ASSERT_TRUE(test::Real::integer(taps.product.negative, taps.product.significand,
+                                    taps.product.exponent - (width - 1)) == product);
   } else {
     ASSERT_EQ(taps.product, MacTaps::Product{});
   }
@@ -270,22 +263,21 @@ void check_taps(const MacConfig& config, std::uint32_t a, std::uint32_t b, std::
   const test::Real& larger = product_larger ? product : addend;
   const test::Real& smaller = product_larger ? addend : product;
   ASSERT_EQ(taps.align.larger >> (frame - 1), 1U);
-  ASSERT_TRUE(real_of(larger.is_negative(), taps.align.larger, larger.exponent() - (frame - 1)) == larger);
+  ASSERT_TRUE(test::Real::integer(larger.is_negative(), taps.align.larger, larger.exponent() - (frame - 1)) ==
+              larger);
   ASSERT_EQ(taps.align.shift, larger.exponent() - smaller.exponent());
   ASSERT_EQ(taps.align.subtract, larger.is_negative() != smaller.is_negative());
   // The smaller one in the larger's units: whole part kept, anything below it is in the sticky bit.
   const test::Real units = smaller.magnitude().scaled(frame - 1 - larger.exponent());
-  test::Real whole;
-  mpfr_floor(whole.mpfr(), units.mpfr());
-  const std::uint64_t kept = mpfr_get_ui(whole.mpfr(), MPFR_RNDZ);
-  ASSERT_EQ(taps.align.aligned, whole == units ? kept : kept | 1);
+  const std::uint64_t kept = units.whole();
+  ASSERT_EQ(taps.align.aligned, units.floor() == units ? kept : kept | 1);
   ASSERT_EQ(taps.sum, taps.align.subtract ? taps.align.larger - taps.align.aligned
                                           : taps.align.larger + taps.align.aligned);
   ASSERT_EQ(taps.sum >> (frame + 1), 0U);
   if (taps.sum == 0) return;
   ASSERT_EQ(taps.normalised.significand >> (frame - 1), 1U);
-  const test::Real normalised =
-      real_of(taps.normalised.negative, taps.normalised.significand, taps.normalised.exponent - (frame - 1));
+  const test::Real normalised = test::Real::integer(taps.normalised.negative, taps.normalised.significand,
+                                                    taps.normalised.exponent - (frame - 1));
   const Rounded again = oracle::round(normalised, config.acc, config.rounding, draw, Overflow::ieee);
   ASSERT_EQ(again, result);
 }
