@@ -1,0 +1,32 @@
+#include "models/mac/int_mac.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace mantissa {
+namespace {
+
+void check_width(const char* port, std::uint64_t value, int bits) {
+  if (value >> bits != 0) {
+    throw std::invalid_argument(std::string("int_mac operand ") + port + " = " + std::to_string(value) +
+                                " does not fit " + std::to_string(bits) + " bits");
+  }
+}
+
+}  // namespace
+
+std::uint64_t int_mac(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits) {
+  if (b_bits != 8 && b_bits != 16) {
+    throw std::invalid_argument("int_mac operand b has 8 or 16 bits, not " + std::to_string(b_bits));
+  }
+  check_width("a", a, 8);
+  check_width("b", b, b_bits);
+  check_width("acc", acc, int_mac_acc_bits);
+  const std::uint64_t sum = acc + static_cast<std::uint64_t>(a) * b;
+  if (sum >> int_mac_acc_bits != 0) {
+    throw std::overflow_error("int_mac sum " + std::to_string(sum) + " needs more than 48 bits");
+  }
+  return sum;
+}
+
+}  // namespace mantissa

@@ -1,0 +1,15 @@
+// int_mac: acc48' = acc48 + a*b, unsigned, a of 8 bits, b of 8 or 16 (ARITHMETIC.md 4). The hardware wraps
+// and sets a sticky flag; the model raises an error, for a sum that wrapped is no result.
+#pragma once
+
+#include <cstdint>
+
+namespace mantissa {
+
+constexpr int int_mac_acc_bits = 48;
+
+// Throws std::invalid_argument for operands wider than their ports (b_bits is 8 or 16) and
+// std::overflow_error where the sum needs more than 48 bits.
+std::uint64_t int_mac(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits = 8);
+
+}  // namespace mantissa

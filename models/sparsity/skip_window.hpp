@@ -1,0 +1,41 @@
+// skip_window: when each row of the array works on which window of K, zeros of A left out (ARITHMETIC.md 7,
+// "Skip").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/format/format.hpp"
+
+namespace mantissa {
+
+struct SkipWindow {
+  int rows = 16;    // of the array, unused ones included
+  int window = 16;  // k per window
+  int depth = 2;    // windows of B staged at a time
+  int port = 4;     // k-slices of B staged per cycle
+  bool skip = true;
+
+  // Throws std::invalid_argument unless all sizes are at least 1.
+  void check() const;
+  constexpr std::int64_t windows(std::int64_t k) const { return (k + window - 1) / window; }
+};
+
+// What one step of the array costs.
+struct SkipSchedule {
+  std::uint64_t cycles = 0;          // until the last row has finished the last window
+  std::uint64_t elements_taken = 0;  // of A, by the rows in use
+  friend bool operator==(const SkipSchedule&, const SkipSchedule&) = default;
+};
+
+// Non-zero elements of A[rows, k] (row-major codes) per row and window, row-major. Either zero is zero, NaN
+// is not.
+std::vector<std::uint32_t> nonzero_counts(std::span<const std::uint8_t> a, const Format& format,
+                                          std::int64_t rows, std::int64_t k, int window);
+
+// `nonzero` has one count per row in use and window, row-major; at most `rows` rows. Throws
+// std::invalid_argument for a count above its window's length and for sizes that do not fit.
+SkipSchedule skip_schedule(const SkipWindow& array, std::int64_t k, std::span<const std::uint32_t> nonzero);
+
+}  // namespace mantissa

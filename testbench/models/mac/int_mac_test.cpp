@@ -1,0 +1,59 @@
+// The integer multiply-accumulate against plain 128-bit arithmetic, and its refusal to wrap.
+#include "models/mac/int_mac.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <stdexcept>
+
+namespace mantissa {
+namespace {
+
+constexpr std::uint64_t top = (std::uint64_t{1} << 48) - 1;
+constexpr std::uint64_t largest_product = std::uint64_t{255} * 65535;
+
+TEST(IntMac, AllEightBitPairs) {
+  for (std::uint32_t a = 0; a < 256; ++a) {
+    for (std::uint32_t b = 0; b < 256; ++b) ASSERT_EQ(int_mac(a, b, 1000), 1000 + a * b);
+  }
+}
+
+TEST(IntMac, SixteenBitOperandsEqualWideSumsOrOverflow) {
+  std::mt19937_64 engine(1);
+  int overflows = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const auto a = static_cast<std::uint32_t>(engine() & 0xFF);
+    const auto b = static_cast<std::uint32_t>(engine() & 0xFFFF);
+    const std::uint64_t acc = top - (engine() & 0xFFFFFF);
+    const unsigned __int128 exact =
+        static_cast<unsigned __int128>(acc) + static_cast<unsigned __int128>(a) * b;
+    if (exact > top) {
+      ++overflows;
+      ASSERT_THROW(int_mac(a, b, acc, 16), std::overflow_error);
+    } else {
+      ASSERT_EQ(int_mac(a, b, acc, 16), static_cast<std::uint64_t>(exact));
+    }
+  }
+  EXPECT_GT(overflows, 10000);
+  EXPECT_LT(overflows, 90000);
+}
+
+TEST(IntMac, LastSumThatFitsAndFirstThatDoesNot) {
+  EXPECT_EQ(int_mac(1, 1, top - 1), top);
+  EXPECT_THROW(int_mac(1, 1, top), std::overflow_error);
+  EXPECT_EQ(int_mac(0, 255, top), top);
+  EXPECT_EQ(int_mac(255, 65535, top - largest_product, 16), top);
+  EXPECT_THROW(int_mac(255, 65535, top - largest_product + 1, 16), std::overflow_error);
+}
+
+TEST(IntMac, RefusesOperandsWiderThanTheirPorts) {
+  EXPECT_THROW(int_mac(256, 1, 0), std::invalid_argument);
+  EXPECT_THROW(int_mac(1, 256, 0), std::invalid_argument);
+  EXPECT_EQ(int_mac(1, 256, 0, 16), 256U);
+  EXPECT_THROW(int_mac(1, 65536, 0, 16), std::invalid_argument);
+  EXPECT_THROW(int_mac(1, 1, top + 1), std::invalid_argument);
+  EXPECT_THROW(int_mac(1, 1, 0, 12), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace mantissa
