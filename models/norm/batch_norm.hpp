@@ -1,0 +1,23 @@
+// Standard batch normalisation (mean and variance), the yardstick for Range BN (ARITHMETIC.md 8): FP32, every
+// operation rounded on its own, sums in stream order, only y uses fma.
+#pragma once
+
+#include <span>
+
+#include "models/norm/channel.hpp"
+
+namespace mantissa {
+
+struct BatchNormSaved {
+  float mean = 0.0F;
+  float inv = 0.0F;  // 1/sqrt(variance + epsilon), the variance of the population
+};
+
+// One channel in stream order.
+BatchNormSaved batch_norm_forward(std::span<const float> x, float gamma, float beta, std::span<float> y);
+
+// g = dL/dy. Writes dx_i = ((h_i - mean(h)) - xhat_i * mean(h*xhat)) * inv and returns dL/dgamma, dL/dbeta.
+NormGradients batch_norm_backward(std::span<const float> x, std::span<const float> g, float gamma,
+                                  const BatchNormSaved& saved, std::span<float> dx);
+
+}  // namespace mantissa

@@ -1,0 +1,43 @@
+// What both batch norms share: one channel streamed in order, every FP32 operation rounded on its own
+// (ARITHMETIC.md 8).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace mantissa {
+
+// Added to the scale (Range BN) or to the variance (standard) so that a constant channel does not divide by
+// 0.
+inline constexpr float norm_epsilon = 1e-5F;
+
+// The register fp32(1/count), correctly rounded. Throws std::invalid_argument for a count below 1.
+float reciprocal_of(std::int64_t count);
+
+float channel_mean(std::span<const float> x);
+
+// xhat = (x - mean) * inv
+float normalised(float x, float mean, float inv);
+
+// y_i = fma(xhat_i, gamma, beta)
+void normalise(std::span<const float> x, float mean, float inv, float gamma, float beta, std::span<float> y);
+
+// What the first pass over the output gradient g collects, with h = gamma * g.
+struct GradientSums {
+  float g = 0.0F;
+  float g_xhat = 0.0F;
+  float h = 0.0F;
+  float h_xhat = 0.0F;
+};
+GradientSums gradient_sums(std::span<const float> x, std::span<const float> g, float gamma, float mean,
+                           float inv);
+
+struct NormGradients {
+  float gamma = 0.0F;
+  float beta = 0.0F;
+};
+
+// Throws std::invalid_argument unless both have the channel's length, which must be at least 2.
+void check_channel(std::size_t length, std::size_t other);
+
+}  // namespace mantissa

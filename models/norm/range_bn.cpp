@@ -1,0 +1,131 @@
+#include "models/norm/range_bn.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "models/format/convert.hpp"
+#include "models/mac/arithmetic.hpp"
+
+namespace mantissa {
+namespace {
+
+// 64 significant bits against the 24 of the result: a wrong rounding would need a C(n) within about 2^-37 of
+// its last place from a tie.
+static_assert(std::numeric_limits<long double>::digits >= 64);
+
+Exact exact_of_positive(long double value) {
+  int exponent = 0;
+  const long double fraction = std::frexp(value, &exponent);
+  return Exact::integer(false, static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 64);
+}
+
+struct Range {
+  float value = 0.0F;
+  std::vector<std::int64_t> argmax;
+  std::vector<std::int64_t> argmin;
+};
+
+Range range_of(std::span<const float> x, const RangeBnRegisters& registers) {
+  Range range;
+  float maxima = 0.0F;
+  float minima = 0.0F;
+  const auto n = static_cast<std::int64_t>(x.size());
+  for (std::int64_t first = 0; first < n; first += registers.chunk_length) {
+    std::int64_t highest = first;
+    std::int64_t lowest = first;
+    for (std::int64_t i = first; i < first + registers.chunk_length; ++i) {
+      if (x[i] > x[highest]) highest = i;
+      if (x[i] < x[lowest]) lowest = i;
+    }
+    maxima = f32::add(maxima, x[highest]);
+    minima = f32::add(minima, x[lowest]);
+    range.argmax.push_back(highest);
+    range.argmin.push_back(lowest);
+  }
+  range.value =
+      f32::sub(f32::mul(maxima, registers.reciprocal_chunks), f32::mul(minima, registers.reciprocal_chunks));
+  if (std::any_of(x.begin(), x.end(), [](float value) { return std::isnan(value); })) {
+    range.value = fp32_value(formats::fp32.nan_code());
+  }
+  return range;
+}
+
+void check_saved(const RangeBnSaved& saved, std::size_t n, std::int64_t chunks) {
+  const auto inside = [n](std::int64_t i) { return i >= 0 && static_cast<std::size_t>(i) < n; };
+  const auto fits = [&](const std::vector<std::int64_t>& indices) {
+    return std::cmp_equal(indices.size(), chunks) && std::all_of(indices.begin(), indices.end(), inside);
+  };
+  if (!fits(saved.argmax) || !fits(saved.argmin)) {
+    throw std::invalid_argument(
+        "Range BN backward needs one argmax and one argmin inside the channel for each of " +
+        std::to_string(chunks) + " chunks");
+  }
+}
+
+}  // namespace
+
+RangeConstant parse_range_constant(std::string_view text) {
+  if (text == "paper") return RangeConstant::paper;
+  if (text == "reference") return RangeConstant::reference;
+  throw std::invalid_argument("unknown Range BN constant '" + std::string(text) +
+                              "'; known are paper, reference");
+}
+
+float range_constant(std::int64_t n, RangeConstant kind) {
+  if (n < 2) throw std::invalid_argument("C(n) needs n >= 2, not " + std::to_string(n));
+  const long double factor = kind == RangeConstant::paper ? 1.0L : 0.540208L;
+  const Exact c = exact_of_positive(factor / std::sqrt(2 * std::log(static_cast<long double>(n))));
+  return fp32_value(round(c, formats::fp32, Rounding::rne(), 0, Overflow::ieee).code);
+}
+
+RangeBnRegisters::RangeBnRegisters(std::int64_t n, const RangeBnConfig& config) {
+  if (config.chunks < 1 || n % config.chunks != 0 || n / config.chunks < 2) {
+    throw std::invalid_argument("Range BN cannot cut " + std::to_string(n) + " elements into " +
+                                std::to_string(config.chunks) +
+                                " chunks; chunks must divide n and leave at least 2 elements each");
+  }
+  chunk_length = n / config.chunks;
+  reciprocal_n = reciprocal_of(n);
+  reciprocal_chunks = reciprocal_of(config.chunks);
+  constant = range_constant(chunk_length, config.constant);
+}
+
+RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
+                              std::span<float> y) {
+  check_channel(x.size(), y.size());
+  const RangeBnRegisters registers(static_cast<std::int64_t>(x.size()), config);
+  Range range = range_of(x, registers);
+  const float s = f32::add(f32::mul(range.value, registers.constant), registers.epsilon);
+  RangeBnSaved saved{channel_mean(x), f32::div(1.0F, s), std::move(range.argmax), std::move(range.argmin)};
+  normalise(x, saved.mean, saved.inv, gamma, beta, y);
+  return saved;
+}
+
+NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
+                                const RangeBnSaved& saved, const RangeBnConfig& config, std::span<float> dx) {
+  check_channel(x.size(), g.size());
+  check_channel(x.size(), dx.size());
+  check_saved(saved, x.size(), config.chunks);
+  const RangeBnRegisters registers(static_cast<std::int64_t>(x.size()), config);
+  const GradientSums sums = gradient_sums(x, g, gamma, saved.mean, saved.inv);
+  const float ds = f32::mul(-sums.h_xhat, saved.inv);
+  const float mean_h = f32::mul(sums.h, registers.reciprocal_n);
+  const float t = f32::mul(f32::mul(registers.constant, ds), registers.reciprocal_chunks);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    dx[i] = f32::mul(f32::sub(f32::mul(gamma, g[i]), mean_h), saved.inv);
+  }
+  for (std::size_t chunk = 0; chunk < saved.argmax.size(); ++chunk) {
+    const std::int64_t highest = saved.argmax[chunk];
+    const std::int64_t lowest = saved.argmin[chunk];
+    if (highest == lowest) continue;
+    dx[highest] = f32::add(dx[highest], t);
+    dx[lowest] = f32::sub(dx[lowest], t);
+  }
+  return {sums.g_xhat, sums.g};
+}
+
+}  // namespace mantissa

@@ -1,0 +1,60 @@
+// range_bn: batch normalisation by the range of a channel instead of its variance (ARITHMETIC.md 8; Banner
+// et al. 2018). No square, no square root; backward corrects only the elements that made the range.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/norm/channel.hpp"
+
+namespace mantissa {
+
+// C(n), which turns the range of n Gaussian samples into about 1.7 standard deviations.
+enum class RangeConstant : std::uint8_t {
+  paper,      // 1/sqrt(2 ln n)
+  reference,  // 0.540208/sqrt(2 ln n): near unit variance, as the authors' program has it
+};
+// "paper" or "reference". Throws std::invalid_argument with what exists.
+RangeConstant parse_range_constant(std::string_view text);
+
+// Correctly rounded to FP32. Throws std::invalid_argument for n below 2.
+float range_constant(std::int64_t n, RangeConstant kind);
+
+struct RangeBnConfig {
+  RangeConstant constant = RangeConstant::paper;
+  // The range is the mean of the chunks' maxima less the mean of their minima: one outlier weighs 1/chunks.
+  std::int64_t chunks = 1;
+};
+
+// What the controller writes into the unit before a channel of n elements.
+struct RangeBnRegisters {
+  std::int64_t chunk_length = 0;
+  float reciprocal_n = 0.0F;
+  float reciprocal_chunks = 0.0F;
+  float constant = 0.0F;
+  float epsilon = norm_epsilon;
+
+  // Throws std::invalid_argument unless chunks divides n into chunks of at least 2 elements.
+  RangeBnRegisters(std::int64_t n, const RangeBnConfig& config);
+};
+
+// What the backward pass needs of the forward pass besides x. A chunk's registers start at its first element
+// and move on an IEEE compare, which is false for a NaN.
+struct RangeBnSaved {
+  float mean = 0.0F;
+  float inv = 0.0F;
+  std::vector<std::int64_t> argmax;  // one per chunk, an index into the channel; the first among equals
+  std::vector<std::int64_t> argmin;
+};
+
+// One channel in stream order. A NaN anywhere in x makes every y NaN.
+RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
+                              std::span<float> y);
+
+// g = dL/dy. Writes dL/dx and returns dL/dgamma, dL/dbeta.
+NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
+                                const RangeBnSaved& saved, const RangeBnConfig& config, std::span<float> dx);
+
+}  // namespace mantissa

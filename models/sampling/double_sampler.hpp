@@ -1,0 +1,48 @@
+// double_sampler: two independent stochastic quantisations of one value, so that their product is unbiased
+// (ARITHMETIC.md 10; Zhang et al. 2017).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/random/stream.hpp"
+
+namespace mantissa {
+
+// Both samples lie on neighbouring levels, so the second one costs a single extra bit.
+struct DoubleSample {
+  bool negative = false;
+  std::uint8_t base = 0;
+  std::array<bool, 2> up{};
+  bool invalid = false;  // a flag of the conversion, not stored
+  friend bool operator==(const DoubleSample&, const DoubleSample&) = default;
+};
+
+class DoubleSampler {
+ public:
+  // Quantises [-scale, scale] to `intervals` steps on each side of zero with `random_bits` per draw. Throws
+  // std::invalid_argument unless scale is finite and >= 0, intervals 1..255, random_bits 1..32.
+  DoubleSampler(float scale, int intervals, int random_bits = 16);
+
+  // Each draw supplies R in its low random_bits bits.
+  DoubleSample sample(float value, std::uint32_t first_draw, std::uint32_t second_draw) const;
+
+  // Element i takes draws 2*floor(i/lanes) and 2*floor(i/lanes)+1 of lane i mod lanes.
+  std::vector<DoubleSample> sample(std::span<const float> values, const DrawSource& draws) const;
+
+  // The value of sample `which`, 0 or 1.
+  float value(const DoubleSample& sample, int which) const;
+
+  // Bits of one stored element: sign, base, two up bits.
+  int stored_bits() const;
+
+ private:
+  int intervals_;
+  int random_bits_;
+  float levels_per_unit_ = 0.0F;  // fp32(s/M)
+  float step_ = 0.0F;             // fp32(M/s)
+};
+
+}  // namespace mantissa

@@ -1,0 +1,75 @@
+#include "models/update/weight_update.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "models/format/convert.hpp"
+#include "models/mac/arithmetic.hpp"
+
+namespace mantissa {
+namespace {
+
+float unscaled(float gradient, const WeightUpdateConfig& config) {
+  if (const auto* by_factor = std::get_if<UnscaleByFactor>(&config.unscale)) {
+    return f32::mul(gradient, by_factor->factor);
+  }
+  const int exponent = std::get<UnscaleByExponent>(config.unscale).exponent;
+  return fp32_value(convert(fp32_bits(gradient), {.scale = -exponent}).code);
+}
+
+UpdatedWeight updated(std::uint16_t weight, float momentum, float gradient, const WeightUpdateConfig& config,
+                      std::uint32_t draw) {
+  const float w = fp32_value(convert(weight, {.from = formats::fp16, .to = formats::fp32}).code);
+  const float decayed = f32::fma(config.weight_decay, w, unscaled(gradient, config));
+  const float m = f32::fma(config.momentum, momentum, decayed);
+  const float next = f32::fma(-config.learning_rate, m, w);
+  const Rounded stored = convert(fp32_bits(next), {.to = formats::fp16, .rounding = config.rounding}, draw);
+  return {static_cast<std::uint16_t>(stored.code), m, stored.flags};
+}
+
+}  // namespace
+
+void WeightUpdateConfig::check() const {
+  if (rounding != Rounding::rne() && rounding != Rounding::sr(13)) {
+    throw std::invalid_argument("master weights are rounded by rne or sr:13, not " + rounding.name());
+  }
+  const auto* by_exponent = std::get_if<UnscaleByExponent>(&unscale);
+  if (by_exponent != nullptr && (by_exponent->exponent < -127 || by_exponent->exponent > 128)) {
+    throw std::invalid_argument("loss scale exponent " + std::to_string(by_exponent->exponent) +
+                                " is out of range; it must be -127..128");
+  }
+}
+
+UpdatedWeight update_weight(std::uint16_t weight, float momentum, float gradient,
+                            const WeightUpdateConfig& config, std::uint32_t draw) {
+  config.check();
+  return updated(weight, momentum, gradient, config, draw);
+}
+
+bool has_nonfinite(std::span<const float> gradient) {
+  return std::any_of(gradient.begin(), gradient.end(), [](float value) { return !std::isfinite(value); });
+}
+
+bool update_weights(std::span<std::uint16_t> weights, std::span<float> momentum,
+                    std::span<const float> gradient, const WeightUpdateConfig& config,
+                    const DrawSource& draws) {
+  config.check();
+  if (momentum.size() != weights.size() || gradient.size() != weights.size()) {
+    throw std::invalid_argument("weights, momentum and gradient must have the same number of elements, not " +
+                                std::to_string(weights.size()) + ", " + std::to_string(momentum.size()) +
+                                ", " + std::to_string(gradient.size()));
+  }
+  check_leap(draws.leap, config.rounding.random_bits);
+  if (has_nonfinite(gradient)) return false;
+  ElementDraws element_draws(draws);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const UpdatedWeight next = updated(weights[i], momentum[i], gradient[i], config, element_draws.next());
+    weights[i] = next.weight;
+    momentum[i] = next.momentum;
+  }
+  return true;
+}
+
+}  // namespace mantissa
