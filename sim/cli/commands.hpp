@@ -1,0 +1,14 @@
+// The subcommands of `mantissa`. Each function adds one to the program: its options, its help with examples,
+// and a callback that does the work. A new subcommand is one file, one line here and one in main.cpp.
+//
+// Callbacks report bad input by throwing std::invalid_argument; main turns it into
+// `mantissa: error: ...` on standard error and exit code 2.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace mantissa::cli {
+
+void add_calc(CLI::App& program);
+
+}  // namespace mantissa::cli

@@ -1,0 +1,91 @@
+// `mantissa`: reads the command line, runs one subcommand, turns errors into a message and an exit code.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/line_io.hpp"
+
+namespace {
+
+constexpr int exit_bad_input = 2;
+
+// The subcommand in which parsing stopped.
+const CLI::App& deepest(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest(*parsed.back());
+}
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// What could have been written instead: subcommands if there are any, else options.
+std::string alternatives(const CLI::App& app) {
+  std::string text;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  if (commands.empty()) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (!option->get_name().empty()) text += " " + option->get_name();
+    }
+    return "options are" + text;
+  }
+  for (const CLI::App* command : commands) text += " " + command->get_name();
+  return "commands are" + text;
+}
+
+// CLI11's own words for an unknown option or command do not name the culprit first, or not at all.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining();
+  for (const std::string& word : unknown) {
+    if (word.front() == '-') return "unknown option '" + word + "'";
+  }
+  if (unknown.empty()) return error.what();
+  return (app.get_subcommands([](const CLI::App*) { return true; }).empty() ? "unexpected argument '"
+                                                                            : "unknown command '") +
+         unknown.front() + "'";
+}
+
+int fail(const std::string& message) {
+  std::fprintf(stderr, "mantissa: error: %s\n", message.c_str());
+  return exit_bad_input;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("Hardware simulator for 8-bit training: bit-exact arithmetic on the command line.",
+                   "mantissa");
+  program.set_version_flag("--version", "mantissa " MANTISSA_VERSION);
+  program.require_subcommand(1);
+  program.footer(
+      "Examples:\n"
+      "  echo 3f900001 | mantissa calc convert --to e5m2\n"
+      "  mantissa calc lfsr --seed 1 --count 4\n"
+      "Every command has its own examples: mantissa COMMAND --help");
+  mantissa::cli::add_calc(program);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return program.exit(done);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& where = deepest(program);
+    return fail(complaint(where, error) + "; " + alternatives(where) + "; see " + full_name(where) +
+                " --help");
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that went away is seen as a failed write, not as a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const mantissa::cli::ReaderGone&) {
+    return 0;
+  } catch (const std::exception& error) {
+    return fail(error.what());
+  }
+}
