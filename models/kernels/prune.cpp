@@ -49,9 +49,10 @@ HWY_INLINE void StoreBits(hn::Mask<D> mask, std::size_t i, std::uint8_t* bits) {
   }
 }
 
-// Up iff |g| * 2^r >= (2^r - R) * tau, that is |g| >= (1 - R / 2^r) * tau: no division. count is a multiple of lanes.
-void PruneRow(const float* g, float tau, int random_bits, const std::uint32_t* draw, float* out, std::uint8_t* nonzero,
-              std::size_t count, PruneCounts* counts) {
+// Up iff |g| * 2^r >= (2^r - R) * tau, that is |g| >= (1 - R / 2^r) * tau: no division. count is a multiple
+// of lanes.
+void PruneRow(const float* g, float tau, int random_bits, const std::uint32_t* draw, float* out,
+              std::uint8_t* nonzero, std::size_t count, PruneCounts* counts) {
   const D d;
   const DI di;
   const std::size_t lanes = hn::Lanes(d);
@@ -80,8 +81,8 @@ void PruneRow(const float* g, float tau, int random_bits, const std::uint32_t* d
   }
 }
 
-std::uint64_t NonzeroRow(const std::uint8_t* code, std::uint8_t magnitude_mask, std::uint8_t nan, std::uint8_t* bits,
-                         std::size_t count) {
+std::uint64_t NonzeroRow(const std::uint8_t* code, std::uint8_t magnitude_mask, std::uint8_t nan,
+                         std::uint8_t* bits, std::size_t count) {
   const hn::ScalableTag<std::uint8_t> d;
   const std::size_t lanes = hn::Lanes(d);
   std::uint64_t found = 0;
@@ -114,7 +115,8 @@ namespace {
 HWY_EXPORT(PruneRow);
 HWY_EXPORT(NonzeroRow);
 
-// Random numbers are made and used a block at a time; a block is a multiple of any vector and of whole mask bytes.
+// Random numbers are made and used a block at a time; a block is a multiple of any vector and of whole mask
+// bytes.
 constexpr std::int64_t block_elements = 4096;
 
 // The share (2^r - R) / 2^r is an FP32 number, and the residual of Residual() does not underflow.
@@ -123,8 +125,9 @@ bool vectorised(const Pruner& pruner) {
          (pruner.tau == 0 || (pruner.tau & 0x7FFFFFFFU) >= fp32_bits(0x1p-100F));
 }
 
-void prune_range(std::span<const float> g, const Pruner& pruner, const DrawSource& draws, std::span<float> out,
-                 std::span<std::uint8_t> nonzero, std::int64_t begin, std::int64_t end, PruneCounts& counts) {
+void prune_range(std::span<const float> g, const Pruner& pruner, const DrawSource& draws,
+                 std::span<float> out, std::span<std::uint8_t> nonzero, std::int64_t begin, std::int64_t end,
+                 PruneCounts& counts) {
   const auto row = HWY_DYNAMIC_DISPATCH(PruneRow);
   const float tau = fp32_value(pruner.tau & 0x7FFFFFFFU);
   const std::int64_t lanes = draws.lanes;
@@ -145,8 +148,8 @@ void prune_range(std::span<const float> g, const Pruner& pruner, const DrawSourc
     // The last block is padded with zeros, which are taken out of the count again.
     std::copy_n(g.data() + i, count, padded.data());
     std::fill(padded.data() + count, padded.data() + block, 0.0F);
-    row(padded.data(), tau, pruner.random_bits, random.data(), padded.data(), bits == nullptr ? nullptr : padded_bits.data(),
-        block, &counts);
+    row(padded.data(), tau, pruner.random_bits, random.data(), padded.data(),
+        bits == nullptr ? nullptr : padded_bits.data(), block, &counts);
     counts.zeros_in -= block - count;
     std::copy_n(padded.data(), count, out.data() + i);
     if (bits != nullptr) std::copy_n(padded_bits.data(), (count + 7) / 8, bits);
@@ -156,10 +159,10 @@ void prune_range(std::span<const float> g, const Pruner& pruner, const DrawSourc
 
 }  // namespace
 
-PruneCounts prune(std::span<const float> g, const Pruner& pruner, const DrawSource& draws, std::span<float> out,
-                  std::span<std::uint8_t> nonzero, int threads) {
+PruneCounts prune(std::span<const float> g, const Pruner& pruner, const DrawSource& draws,
+                  std::span<float> out, std::span<std::uint8_t> nonzero, int threads) {
   if (!vectorised(pruner)) return prune_tensor<float>(g, pruner, draws, out, nonzero);
-  check_prune(pruner, draws, g.size(), out.size(), nonzero.size());
+  check_prune(pruner, draws, 32, g.size(), out.size(), nonzero.size());
   PruneCounts counts;
   std::mutex merge;
   parallel_ranges(static_cast<std::int64_t>(g.size()), block_elements * draws.lanes, threads,
@@ -172,15 +175,17 @@ PruneCounts prune(std::span<const float> g, const Pruner& pruner, const DrawSour
   return counts;
 }
 
-std::uint64_t nonzero_mask(std::span<const std::uint8_t> codes, const Format& format, std::span<std::uint8_t> nonzero) {
+std::uint64_t nonzero_mask(std::span<const std::uint8_t> codes, const Format& format,
+                           std::span<std::uint8_t> nonzero) {
   if (format.bits() > 8 || nonzero.size() != (codes.size() + 7) / 8) {
     throw std::invalid_argument("a mask of " + std::to_string(codes.size()) + " codes of " + format.name() +
                                 " needs a format of up to 8 bits and one bit per code");
   }
-  // Only fnuz has a NaN whose magnitude bits are zero; elsewhere no code needs the exception, 1 stands for none.
+  // Only fnuz has a NaN whose magnitude bits are zero; elsewhere no code needs the exception, 1 stands for
+  // none.
   const auto nan = static_cast<std::uint8_t>(format.specials == Specials::fnuz ? format.nan_code() : 1);
-  return HWY_DYNAMIC_DISPATCH(NonzeroRow)(codes.data(), static_cast<std::uint8_t>(format.magnitude_mask()), nan,
-                                          nonzero.data(), codes.size());
+  return HWY_DYNAMIC_DISPATCH(NonzeroRow)(codes.data(), static_cast<std::uint8_t>(format.magnitude_mask()),
+                                          nan, nonzero.data(), codes.size());
 }
 
 std::uint64_t count_nonzero(std::span<const std::uint8_t> nonzero, std::uint64_t begin, std::uint64_t end) {

@@ -22,8 +22,8 @@
 #define MANTISSA_KERNELS_QUANTIZE_ONCE
 namespace mantissa::kernels {
 
-// A conversion from FP32 reduced to integers. Scaling by 2^s and rounding to a format of bias b gives the code that
-// rounding to bias b + s gives, so the scale disappears into the bias.
+// A conversion from FP32 reduced to integers. Scaling by 2^s and rounding to a format of bias b gives the
+// code that rounding to bias b + s gives, so the scale disappears into the bias.
 struct Grid {
   int mantissa_bits;
   int field;             // FP32 exponent field of the smallest normal
@@ -84,15 +84,16 @@ struct Magnitude {
   MU tiny;  // below the smallest normal even when rounded at its own binade's spacing
 };
 
-// Round to nearest. A normal's code is its FP32 pattern shifted right, with the carry of the rounding running into the
-// exponent; a subnormal is rounded by an addition whose last place is the subnormal spacing.
+// Round to nearest. A normal's code is its FP32 pattern shifted right, with the carry of the rounding running
+// into the exponent; a subnormal is rounded by an addition whose last place is the subnormal spacing.
 struct Nearest {
   VU shift, half_below, one, offset, smallest, magic_bits;
   hn::VFromD<DF> magic;
 
   explicit Nearest(const Grid& g)
       : shift(Const(23 - g.mantissa_bits)),
-        // Ties go to an even multiple of the spacing. Without mantissa bits a normal is 1 times it: odd, so always up.
+        // Ties go to an even multiple of the spacing. Without mantissa bits a normal is 1 times it: odd, so
+        // always up.
         half_below(Const((1U << (22 - g.mantissa_bits)) - (g.mantissa_bits == 0 ? 0 : 1))),
         one(Const(g.mantissa_bits == 0 ? 0 : 1)),
         offset(Const(static_cast<std::uint32_t>(g.field - 1) << g.mantissa_bits)),
@@ -158,11 +159,12 @@ struct Downward {
   }
 };
 
-// `plain`: overflow and Inf give the same magnitude, signed, and zeros have signs; true of every IEEE-like format.
+// `plain`: overflow and Inf give the same magnitude, signed, and zeros have signs; true of every IEEE-like
+// format.
 template <class Code, bool counting, bool plain, bool random, class Rounder>
 HWY_INLINE void QuantizeLoop(const Rounder& rounder, const Grid& g, const float* HWY_RESTRICT in,
-                             const std::uint32_t* HWY_RESTRICT draw, Code* HWY_RESTRICT out, std::size_t count,
-                             ConversionCounts* counts) {
+                             const std::uint32_t* HWY_RESTRICT draw, Code* HWY_RESTRICT out,
+                             std::size_t count, ConversionCounts* counts) {
   const DU du;
   const hn::Rebind<Code, DU> dc;
   const std::size_t lanes = hn::Lanes(du);
@@ -209,8 +211,9 @@ HWY_INLINE void QuantizeLoop(const Rounder& rounder, const Grid& g, const float*
 }
 
 template <class Code, bool counting, bool random, class Rounder>
-HWY_INLINE void QuantizeShape(const Rounder& rounder, const Grid& g, const float* in, const std::uint32_t* draw,
-                              Code* out, std::size_t count, ConversionCounts* counts) {
+HWY_INLINE void QuantizeShape(const Rounder& rounder, const Grid& g, const float* in,
+                              const std::uint32_t* draw, Code* out, std::size_t count,
+                              ConversionCounts* counts) {
   if (!g.unsigned_beyond && !g.unsigned_zero && g.beyond == g.inf) {
     QuantizeLoop<Code, counting, true, random>(rounder, g, in, draw, out, count, counts);
   } else {
@@ -219,8 +222,9 @@ HWY_INLINE void QuantizeShape(const Rounder& rounder, const Grid& g, const float
 }
 
 template <class Code, bool random, class Rounder>
-HWY_INLINE void QuantizeCounted(const Rounder& rounder, const Grid& g, const float* in, const std::uint32_t* draw,
-                                Code* out, std::size_t count, ConversionCounts* counts) {
+HWY_INLINE void QuantizeCounted(const Rounder& rounder, const Grid& g, const float* in,
+                                const std::uint32_t* draw, Code* out, std::size_t count,
+                                ConversionCounts* counts) {
   if (counts != nullptr) {
     QuantizeShape<Code, true, random>(rounder, g, in, draw, out, count, counts);
   } else {
@@ -230,8 +234,8 @@ HWY_INLINE void QuantizeCounted(const Rounder& rounder, const Grid& g, const flo
 
 // Whole vectors straight, the rest through a padded vector of zeros, which count as nothing.
 template <bool random, class Code, class Rounder>
-HWY_INLINE void QuantizeAny(const Rounder& rounder, const Grid& g, const float* in, const std::uint32_t* draw, Code* out,
-                            std::size_t count, ConversionCounts* counts) {
+HWY_INLINE void QuantizeAny(const Rounder& rounder, const Grid& g, const float* in, const std::uint32_t* draw,
+                            Code* out, std::size_t count, ConversionCounts* counts) {
   const std::size_t lanes = hn::Lanes(DU());
   const std::size_t whole = count / lanes * lanes;
   QuantizeCounted<Code, random>(rounder, g, in, draw, out, whole, counts);
@@ -246,8 +250,8 @@ HWY_INLINE void QuantizeAny(const Rounder& rounder, const Grid& g, const float* 
 }
 
 template <class Code>
-HWY_INLINE void QuantizeMode(const Grid& g, Rounding rounding, const float* in, const std::uint32_t* draw, Code* out,
-                             std::size_t count, ConversionCounts* counts) {
+HWY_INLINE void QuantizeMode(const Grid& g, Rounding rounding, const float* in, const std::uint32_t* draw,
+                             Code* out, std::size_t count, ConversionCounts* counts) {
   if (rounding.mode == Mode::rne) {
     QuantizeAny<false>(Nearest(g), g, in, draw, out, count, counts);
   } else if (rounding.mode == Mode::rtz) {
@@ -257,12 +261,12 @@ HWY_INLINE void QuantizeMode(const Grid& g, Rounding rounding, const float* in, 
   }
 }
 
-void QuantizeTo8(const Grid& g, Rounding rounding, const float* in, const std::uint32_t* draw, std::uint8_t* out,
-                 std::size_t count, ConversionCounts* counts) {
+void QuantizeTo8(const Grid& g, Rounding rounding, const float* in, const std::uint32_t* draw,
+                 std::uint8_t* out, std::size_t count, ConversionCounts* counts) {
   QuantizeMode(g, rounding, in, draw, out, count, counts);
 }
-void QuantizeTo16(const Grid& g, Rounding rounding, const float* in, const std::uint32_t* draw, std::uint16_t* out,
-                  std::size_t count, ConversionCounts* counts) {
+void QuantizeTo16(const Grid& g, Rounding rounding, const float* in, const std::uint32_t* draw,
+                  std::uint16_t* out, std::size_t count, ConversionCounts* counts) {
   QuantizeMode(g, rounding, in, draw, out, count, counts);
 }
 void Dequantize8(const float* table, const std::uint8_t* code, float* out, std::size_t count) {
@@ -282,16 +286,18 @@ HWY_EXPORT(Dequantize8);
 // Random numbers are made and used a block at a time, in the first-level cache.
 constexpr std::int64_t block_elements = 4096;
 
-// The vector form wants the target's smallest normal well inside FP32's normal numbers, and room for the random bits.
+// The vector form wants the target's smallest normal well inside FP32's normal numbers, and room for the
+// random bits.
 bool vectorised(const Conversion& how) {
   const int smallest = how.to.min_exponent() - how.scale;
-  return !how.via_fp16 && how.flush == Flush{} && how.to.mantissa_bits <= 22 && smallest >= -100 && smallest <= 100 &&
-         how.to.mantissa_bits + how.rounding.random_bits <= 23;
+  return !how.via_fp16 && how.flush == Flush{} && how.to.mantissa_bits <= 22 && smallest >= -100 &&
+         smallest <= 100 && how.to.mantissa_bits + how.rounding.random_bits <= 23;
 }
 
 template <class Code>
-void quantize_range(std::span<const float> values, const Grid& grid, const Conversion& how, const DrawSource& draws,
-                    std::span<Code> codes, std::int64_t begin, std::int64_t end, ConversionCounts* counts) {
+void quantize_range(std::span<const float> values, const Grid& grid, const Conversion& how,
+                    const DrawSource& draws, std::span<Code> codes, std::int64_t begin, std::int64_t end,
+                    ConversionCounts* counts) {
   const auto run = [&](const std::uint32_t* draw, std::int64_t first, std::int64_t count) {
     if constexpr (sizeof(Code) == 1) {
       HWY_DYNAMIC_DISPATCH(QuantizeTo8)
@@ -316,39 +322,46 @@ void quantize_range(std::span<const float> values, const Grid& grid, const Conve
 }  // namespace
 
 template <class Code>
-void quantize(std::span<const float> values, const Conversion& how, const DrawSource& draws, std::span<Code> codes,
-              int threads, ConversionCounts* counts) {
+void quantize(std::span<const float> values, const Conversion& how, const DrawSource& draws,
+              std::span<Code> codes, int threads, ConversionCounts* counts) {
   check_quantizer(how, 8 * sizeof(Code), values.size(), codes.size());
   if (!vectorised(how)) {
     const ConversionCounts met = mantissa::quantize(values, how, draws, codes);
     if (counts != nullptr) *counts += met;
     return;
   }
-  if (how.rounding.stochastic()) check_leap(draws.leap, how.rounding.random_bits);
+  if (how.rounding.stochastic()) {
+    draws.check();
+    check_leap(draws.leap, how.rounding.random_bits);
+  }
   const Grid grid = grid_of(how);
-  const std::int64_t grain = how.rounding.stochastic() ? std::int64_t{block_elements} * draws.lanes : block_elements;
+  const std::int64_t grain =
+      how.rounding.stochastic() ? std::int64_t{block_elements} * draws.lanes : block_elements;
   std::mutex merge;
-  parallel_ranges(static_cast<std::int64_t>(values.size()), grain, threads, [&](std::int64_t begin, std::int64_t end) {
-    ConversionCounts met;
-    met.elements = end - begin;
-    quantize_range(values, grid, how, draws, codes, begin, end, counts != nullptr ? &met : nullptr);
-    if (counts != nullptr) {
-      const std::lock_guard lock(merge);
-      *counts += met;
-    }
-  });
+  parallel_ranges(
+      static_cast<std::int64_t>(values.size()), grain, threads, [&](std::int64_t begin, std::int64_t end) {
+        ConversionCounts met;
+        met.elements = end - begin;
+        quantize_range(values, grid, how, draws, codes, begin, end, counts != nullptr ? &met : nullptr);
+        if (counts != nullptr) {
+          const std::lock_guard lock(merge);
+          *counts += met;
+        }
+      });
 }
 
-template void quantize(std::span<const float>, const Conversion&, const DrawSource&, std::span<std::uint8_t>, int,
-                       ConversionCounts*);
-template void quantize(std::span<const float>, const Conversion&, const DrawSource&, std::span<std::uint16_t>, int,
-                       ConversionCounts*);
+template void quantize(std::span<const float>, const Conversion&, const DrawSource&, std::span<std::uint8_t>,
+                       int, ConversionCounts*);
+template void quantize(std::span<const float>, const Conversion&, const DrawSource&, std::span<std::uint16_t>,
+                       int, ConversionCounts*);
 
-void dequantize(std::span<const std::uint8_t> codes, const Conversion& how, std::span<float> values, int threads) {
+void dequantize(std::span<const std::uint8_t> codes, const Conversion& how, std::span<float> values,
+                int threads) {
   check_quantizer(how, 8, values.size(), codes.size());
   // All answers the scalar model can give, looked up.
   std::array<std::uint8_t, 256> all;
-  for (std::size_t code = 0; code < all.size(); ++code) all[code] = static_cast<std::uint8_t>(code & how.to.code_mask());
+  for (std::size_t code = 0; code < all.size(); ++code)
+    all[code] = static_cast<std::uint8_t>(code & how.to.code_mask());
   std::array<float, 256> table;
   mantissa::dequantize<std::uint8_t>(all, how, table);
   parallel_ranges(static_cast<std::int64_t>(codes.size()), block_elements, threads,

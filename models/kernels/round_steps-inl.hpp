@@ -18,8 +18,8 @@ using Mode = Rounding::Mode;
 
 // How acc + a*b is made before it is rounded.
 enum class Sum {
-  native,  // the lanes' own rounding is already the accumulator's (FP32 rne), or harmless: rne to p bits,
-           // product of at most p bits, p <= 11 in float lanes (24 >= 2p + 2); or nothing is lost at all
+  native,   // the lanes' own rounding is already the accumulator's (FP32 rne), or harmless: rne to p bits,
+            // product of at most p bits, p <= 11 in float lanes (24 >= 2p + 2); or nothing is lost at all
   odd,      // rounded to odd, for rne to at most 22 bits in float lanes
   to_zero,  // rounded toward zero, for rtz and sr
 };

@@ -173,8 +173,8 @@ void check_gemm(const GemmOperands& operands, const GemmOptions& options, std::s
   if (k > Accumulator::max_k) throw std::invalid_argument("GEMM with K above 2^24 is not supported");
   check_exact_product(operands.a_format, operands.b_format);
   options.accumulator.check();
-  if (options.rows < 1 || options.draws.lanes < 1)
-    throw std::invalid_argument("an array needs at least one row and column");
+  if (options.rows < 1) throw std::invalid_argument("an array needs at least one row");
+  options.draws.check();
   if (options.accumulator.stochastic()) {
     check_leap(options.draws.leap, std::max(options.accumulator.rounding.random_bits,
                                             options.accumulator.inner_rounding.random_bits));

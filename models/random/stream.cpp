@@ -5,10 +5,14 @@
 
 namespace mantissa {
 
+void DrawSource::check() const {
+  if (lanes < 1)
+    throw std::invalid_argument("a draw source needs at least one lane, not " + std::to_string(lanes));
+  check_leap(leap);
+}
+
 ElementDraws::ElementDraws(const DrawSource& source) {
-  if (source.lanes < 1) {
-    throw std::invalid_argument("a draw source needs at least one lane, not " + std::to_string(source.lanes));
-  }
+  source.check();
   lane_.reserve(source.lanes);
   for (int lane = 0; lane < source.lanes; ++lane) lane_.push_back(source.lane(lane));
 }

@@ -53,6 +53,8 @@ struct DrawSource {
   int lanes = 16;
   int leap = Lfsr::default_leap;
 
+  // Throws std::invalid_argument unless there is a lane and the leap is 1..32.
+  void check() const;
   // Lane's generator, positioned so that its next draw is draw `first`.
   Lfsr lane(std::uint64_t index, std::uint64_t first = 0) const {
     Lfsr lfsr(lane_seed(run_seed, stream, index), leap);

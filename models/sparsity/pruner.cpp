@@ -41,17 +41,16 @@ Element element_of(std::uint32_t code) {
   }
 }
 
-template <class Element>
-void check_tensor(const Pruner& pruner, const DrawSource& draws, std::size_t in, std::size_t out,
-                  std::size_t nonzero_bytes) {
+}  // namespace
+
+void check_prune(const Pruner& pruner, const DrawSource& draws, int element_bits, std::size_t in,
+                 std::size_t out, std::size_t nonzero_bytes) {
   pruner.check();
+  draws.check();
   check_leap(draws.leap, pruner.random_bits);
-  if (std::is_same_v<Element, float> && pruner.format != formats::fp32) {
-    throw std::invalid_argument("float elements are fp32, not " + pruner.format.name());
-  }
-  if (static_cast<std::size_t>(pruner.format.bits()) > 8 * sizeof(Element)) {
+  if (pruner.format.bits() > element_bits) {
     throw std::invalid_argument("a code of " + pruner.format.name() + " does not fit " +
-                                std::to_string(8 * sizeof(Element)) + " bits");
+                                std::to_string(element_bits) + " bits");
   }
   if (in != out || (nonzero_bytes != 0 && nonzero_bytes != (in + 7) / 8)) {
     throw std::invalid_argument("pruning " + std::to_string(in) + " elements does not fit " +
@@ -59,8 +58,6 @@ void check_tensor(const Pruner& pruner, const DrawSource& draws, std::size_t in,
                                 " bytes of non-zero bits");
   }
 }
-
-}  // namespace
 
 void Pruner::check() const {
   if ((tau & ~format.code_mask()) != 0 || format.is_nan(tau) || format.is_inf(tau) ||
@@ -112,7 +109,10 @@ Pruned prune(std::uint32_t g, const Pruner& pruner, std::uint32_t draw) {
 template <class Element>
 PruneCounts prune_tensor(std::span<const Element> g, const Pruner& pruner, const DrawSource& draws,
                          std::span<Element> out, std::span<std::uint8_t> nonzero) {
-  check_tensor<Element>(pruner, draws, g.size(), out.size(), nonzero.size());
+  if (std::is_same_v<Element, float> && pruner.format != formats::fp32) {
+    throw std::invalid_argument("float elements are fp32, not " + pruner.format.name());
+  }
+  check_prune(pruner, draws, 8 * sizeof(Element), g.size(), out.size(), nonzero.size());
   std::fill(nonzero.begin(), nonzero.end(), std::uint8_t{0});
   ElementDraws element_draws(draws);
   PruneCounts counts;

@@ -45,6 +45,11 @@ struct PruneCounts {
 // One element; R is the low random_bits of `draw`. No checks.
 Pruned prune(std::uint32_t g, const Pruner& pruner, std::uint32_t draw);
 
+// Throws std::invalid_argument unless the pruner and the draws are sound and the sizes fit; nonzero_bytes may
+// be 0.
+void check_prune(const Pruner& pruner, const DrawSource& draws, int element_bits, std::size_t in,
+                 std::size_t out, std::size_t nonzero_bytes);
+
 // A tensor: element i takes draw i / lanes of lane i mod lanes, whether it needs it or not. `out` may be `g`
 // itself. Bit i mod 8 of nonzero[i / 8] is element i's non-zero bit; an empty span asks for none. Element is
 // float (fp32 only) or a code: std::uint8_t, std::uint16_t, std::uint32_t.
