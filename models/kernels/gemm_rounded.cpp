@@ -19,216 +19,13 @@
 
 #include "models/kernels/decode-inl.hpp"
 #include "models/kernels/panel_draws-inl.hpp"
-#include "models/kernels/round_steps-inl.hpp"
+#include "models/kernels/round_tiles-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET <= HWY_AVX3
-constexpr std::size_t tile_rows = 4;
-#else
-constexpr std::size_t tile_rows = 2;
-#endif
-constexpr std::size_t tile_vectors = 2;
 constexpr std::size_t wanted_block_k = 256;
-
-template <class T>
-HWY_INLINE std::size_t TileColumns() {
-  return tile_vectors * hn::Lanes(hn::ScalableTag<T>());
-}
-
-// A register tile: tile_rows rows of A, one panel of B, `depth` steps of k.
-template <class T>
-struct Tile {
-  const T* a;
-  std::size_t a_stride;
-  const T* b;             // [depth][tile columns]
-  const T* random;        // per k, or null
-  const T* group_random;  // per group, or null
-  std::size_t depth;
-  std::size_t group;
-  T* acc;   // [tile_rows][tile columns], read and written
-  T limit;  // magnitudes up to here are what the step can do
-};
-
-// Accumulators and the largest magnitude they ever had.
-template <class T>
-struct TileState {
-  using D = hn::ScalableTag<T>;
-  using V = hn::VFromD<D>;
-  V acc[tile_rows][tile_vectors];
-  V peak[tile_rows];
-
-  HWY_INLINE void Load(const T* from) {
-    const D d;
-    const std::size_t lanes = hn::Lanes(d);
-#pragma GCC unroll 4
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-      peak[r] = hn::Zero(d);
-#pragma GCC unroll 2
-      for (std::size_t v = 0; v < tile_vectors; ++v)
-        acc[r][v] = hn::LoadU(d, from + (r * tile_vectors + v) * lanes);
-    }
-  }
-  // Only if nothing went past the limit (or is NaN); says which.
-  HWY_INLINE bool StoreIfWithin(T limit, T* to) const {
-    const D d;
-    const V bound = hn::Set(d, limit);
-    bool within = true;
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-      within = within && hn::AllTrue(d, hn::Le(peak[r], bound));
-      for (std::size_t v = 0; v < tile_vectors; ++v)
-        within = within && hn::AllTrue(d, hn::Eq(acc[r][v], acc[r][v]));
-    }
-    if (within) Store(to);
-    return within;
-  }
-  HWY_INLINE void Store(T* to) const {
-    const D d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-      for (std::size_t v = 0; v < tile_vectors; ++v)
-        hn::StoreU(acc[r][v], d, to + (r * tile_vectors + v) * lanes);
-    }
-  }
-};
-
-template <class T>
-HWY_INLINE VecOf<T> LoadRandom(const T* random, std::size_t index) {
-  const hn::ScalableTag<T> d;
-  return random == nullptr ? hn::Zero(d) : hn::LoadU(d, random + index);
-}
-
-// One rounding per product.
-struct PlainTile {
-  template <class S>
-  static HWY_NOINLINE bool Run(const S& step, const Tile<typename S::T>& tile) {
-    using T = typename S::T;
-    const hn::ScalableTag<T> d;
-    const std::size_t lanes = hn::Lanes(d);
-    TileState<T> state;
-    state.Load(tile.acc);
-    const T* HWY_RESTRICT b = tile.b;
-    const T* random = S::stochastic ? tile.random : nullptr;
-    for (std::size_t k = 0; k < tile.depth; ++k, b += tile_vectors * lanes) {
-      const auto b0 = hn::Load(d, b);
-      const auto b1 = hn::Load(d, b + lanes);
-      const auto r0 = LoadRandom(random, k * tile_vectors * lanes);
-      const auto r1 = LoadRandom(random, (k * tile_vectors + 1) * lanes);
-#pragma GCC unroll 4
-      for (std::size_t r = 0; r < tile_rows; ++r) {
-        const auto a = hn::Set(d, tile.a[r * tile.a_stride + k]);
-        state.acc[r][0] = step(a, b0, state.acc[r][0], r0);
-        state.acc[r][1] = step(a, b1, state.acc[r][1], r1);
-        state.peak[r] = MaxMagnitude(MaxMagnitude(state.peak[r], state.acc[r][0]), state.acc[r][1]);
-      }
-    }
-    return state.StoreIfWithin(tile.limit, tile.acc);
-  }
-
-  // With a step that handles everything there is nothing to watch.
-  template <class S>
-  static HWY_NOINLINE void RunUnwatched(const S& step, const Tile<typename S::T>& tile) {
-    using T = typename S::T;
-    const hn::ScalableTag<T> d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-      for (std::size_t v = 0; v < tile_vectors; ++v) {
-        T* place = tile.acc + (r * tile_vectors + v) * lanes;
-        auto acc = hn::LoadU(d, place);
-        for (std::size_t k = 0; k < tile.depth; ++k) {
-          const std::size_t column = (k * tile_vectors + v) * lanes;
-          const auto random = LoadRandom(S::stochastic ? tile.random : nullptr, column);
-          acc = step(hn::Set(d, tile.a[r * tile.a_stride + k]), hn::Load(d, tile.b + column), acc, random);
-        }
-        hn::StoreU(acc, d, place);
-      }
-    }
-  }
-};
-
-// An inner accumulator from +0 over each group, then one rounded addition to the outer.
-struct ChunkTile {
-  template <class S>
-  static HWY_NOINLINE bool Run(const S& step, const Tile<typename S::T>& tile) {
-    using T = typename S::T;
-    const hn::ScalableTag<T> d;
-    const std::size_t lanes = hn::Lanes(d);
-    const std::size_t width = tile_vectors * lanes;
-    TileState<T> outer;
-    outer.Load(tile.acc);
-    const auto one = hn::Set(d, T{1});
-    for (std::size_t first = 0; first < tile.depth; first += tile.group) {
-      const std::size_t end = std::min(first + tile.group, tile.depth);
-      VecOf<T> inner[tile_rows][tile_vectors];
-#pragma GCC unroll 4
-      for (std::size_t r = 0; r < tile_rows; ++r) inner[r][0] = inner[r][1] = hn::Zero(d);
-      for (std::size_t k = first; k < end; ++k) {
-        const auto b0 = hn::Load(d, tile.b + k * width);
-        const auto b1 = hn::Load(d, tile.b + k * width + lanes);
-        const auto r0 = LoadRandom(S::stochastic ? tile.random : nullptr, k * width);
-        const auto r1 = LoadRandom(S::stochastic ? tile.random : nullptr, k * width + lanes);
-#pragma GCC unroll 4
-        for (std::size_t r = 0; r < tile_rows; ++r) {
-          const auto a = hn::Set(d, tile.a[r * tile.a_stride + k]);
-          inner[r][0] = step(a, b0, inner[r][0], r0);
-          inner[r][1] = step(a, b1, inner[r][1], r1);
-          outer.peak[r] = MaxMagnitude(MaxMagnitude(outer.peak[r], inner[r][0]), inner[r][1]);
-        }
-      }
-      const std::size_t row = first / tile.group * width;
-#pragma GCC unroll 4
-      for (std::size_t r = 0; r < tile_rows; ++r) {
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < tile_vectors; ++v) {
-          const auto random = LoadRandom(S::stochastic ? tile.group_random : nullptr, row + v * lanes);
-          outer.acc[r][v] = step(one, inner[r][v], outer.acc[r][v], random);
-          outer.peak[r] = MaxMagnitude(outer.peak[r], outer.acc[r][v]);
-        }
-      }
-    }
-    return outer.StoreIfWithin(tile.limit, tile.acc);
-  }
-};
-
-// An exact sum over each group (nothing is lost below the limit), rounded once.
-struct FusedTile {
-  template <class S>
-  static HWY_NOINLINE bool Run(const S& step, const Tile<typename S::T>& tile) {
-    using T = typename S::T;
-    const hn::ScalableTag<T> d;
-    const std::size_t lanes = hn::Lanes(d);
-    const std::size_t width = tile_vectors * lanes;
-    TileState<T> state;
-    state.Load(tile.acc);
-    for (std::size_t first = 0; first < tile.depth; first += tile.group) {
-      const std::size_t end = std::min(first + tile.group, tile.depth);
-      for (std::size_t k = first; k < end; ++k) {
-        const auto b0 = hn::Load(d, tile.b + k * width);
-        const auto b1 = hn::Load(d, tile.b + k * width + lanes);
-#pragma GCC unroll 4
-        for (std::size_t r = 0; r < tile_rows; ++r) {
-          const auto a = hn::Set(d, tile.a[r * tile.a_stride + k]);
-          state.acc[r][0] = hn::MulAdd(a, b0, state.acc[r][0]);
-          state.acc[r][1] = hn::MulAdd(a, b1, state.acc[r][1]);
-          state.peak[r] = MaxMagnitude(MaxMagnitude(state.peak[r], state.acc[r][0]), state.acc[r][1]);
-        }
-      }
-      const std::size_t row = first / tile.group * width;
-#pragma GCC unroll 4
-      for (std::size_t r = 0; r < tile_rows; ++r) {
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < tile_vectors; ++v) {
-          const auto random = LoadRandom(S::stochastic ? tile.group_random : nullptr, row + v * lanes);
-          state.acc[r][v] = step.Round(state.acc[r][v], random);
-          state.peak[r] = MaxMagnitude(state.peak[r], state.acc[r][v]);
-        }
-      }
-    }
-    return state.StoreIfWithin(tile.limit, tile.acc);
-  }
-};
 
 // What every tile of one GEMM shares.
 struct Job {
@@ -305,108 +102,164 @@ void RunCarefully(const CarefulStep<mode>& step, const Tile<T>& tile) {
   }
 }
 
-// Tile rows [row_tile0, row_tile1) of the array, panels [panel0, panel1) of columns.
+// One thread's share of a GEMM: rows of array tiles against panels of columns.
 template <class Shape, class S, Mode mode>
-void RunBlock(const Job& job, const std::vector<ColumnPanel>& panels, std::int64_t rows_per_tile,
-              std::int64_t row_tile0, std::int64_t row_tile1, std::int64_t panel0, std::int64_t panel1) {
+class BlockRunner {
+ public:
   using T = typename S::T;
-  const GemmOperands& op = job.op;
-  const Accumulator& how = job.how();
-  const S step(how);
-  const CarefulStep<mode> careful(how);
-  const std::size_t width = TileColumns<T>();
-  const std::size_t depth_all = op.k;
-  const std::size_t a_stride = depth_all + 16;
-  const std::int64_t padded_rows = (rows_per_tile + tile_rows - 1) / tile_rows * tile_rows;
-  // Tile rows whose decoded A fits 32 MiB, at least one.
-  const std::int64_t tiles_per_block = std::max<std::int64_t>(
-      1, (std::int64_t{32} << 20) / static_cast<std::int64_t>(padded_rows * a_stride * sizeof(T)));
 
-  AlignedBuffer<T> a(std::min(tiles_per_block, row_tile1 - row_tile0) * padded_rows * a_stride);
-  AlignedBuffer<T> b(depth_all * width);
-  AlignedBuffer<T> acc(padded_rows * width);
-  const int random_scale = -how.rounding.random_bits - how.format.mantissa_bits;
-  const bool per_product = S::stochastic && !std::is_same_v<Shape, FusedTile>;
-  const bool per_group = S::stochastic && !std::is_same_v<Shape, PlainTile>;
-  const std::int64_t outer_lanes = std::is_same_v<Shape, ChunkTile> ? job.options.draws.lanes : 0;
-  PanelDraws<T> product_draws(job.options.draws, 0, how.rounding.random_bits, random_scale);
-  PanelDraws<T> group_draws(job.options.draws, outer_lanes, how.rounding.random_bits, random_scale);
-  AlignedBuffer<T> random(per_product ? job.block_k * width : 0);
-  AlignedBuffer<T> group_random(per_group ? (job.block_k / job.group + 1) * width : 0);
-  if (per_product) std::fill(random.span().begin(), random.span().end(), T{0});
-  if (per_group) std::fill(group_random.span().begin(), group_random.span().end(), T{0});
-  const std::int64_t tiles_across = (op.n + job.options.draws.lanes - 1) / job.options.draws.lanes;
-  const T limit = SafeLimit<T>(job);
+  BlockRunner(const Job& job, std::int64_t rows_per_tile)
+      : job_(job),
+        step_(job.how()),
+        careful_(job.how()),
+        rows_per_tile_(rows_per_tile),
+        padded_rows_((rows_per_tile + tile_rows - 1) / tile_rows * tile_rows),
+        width_(TileColumns<T>()),
+        depth_(job.op.k),
+        a_stride_(depth_ + 16),
+        limit_(SafeLimit<T>(job)),
+        b_(depth_ * width_),
+        acc_(padded_rows_ * width_),
+        random_(per_product ? job.block_k * width_ : 0),
+        group_random_(per_group ? (job.block_k / job.group + 1) * width_ : 0),
+        product_draws_(Draws(0)),
+        group_draws_(Draws(std::is_same_v<Shape, ChunkTile> ? job.options.draws.lanes : 0)),
+        left_range_(padded_rows_ / tile_rows) {
+    // Columns of a panel that no lane feeds stay zero.
+    std::fill(random_.span().begin(), random_.span().end(), T{0});
+    std::fill(group_random_.span().begin(), group_random_.span().end(), T{0});
+  }
 
-  for (std::int64_t block = row_tile0; block < row_tile1; block += tiles_per_block) {
-    const std::int64_t block_end = std::min(block + tiles_per_block, row_tile1);
-    for (std::int64_t row = 0; row < (block_end - block) * padded_rows; ++row) {
-      T* out = a.data() + row * a_stride;
-      const std::int64_t source = (block + row / padded_rows) * rows_per_tile + row % padded_rows;
-      if (row % padded_rows < rows_per_tile && source < op.m) {
-        DecodeRowTo(job.a_table.value.data(), op.a.data() + source * op.k, out, depth_all);
-      } else {
-        std::fill(out, out + depth_all, T{0});
-      }
-    }
-    for (std::int64_t p = panel0; p < panel1; ++p) {
-      const ColumnPanel& panel = panels[p];
-      for (std::size_t k = 0; k < depth_all; ++k) {
-        T* out = b.data() + k * width;
-        DecodeRowTo(job.b_table.value.data(), op.b.data() + k * op.n + panel.first, out, panel.columns);
-        std::fill(out + panel.columns, out + width, T{0});
-      }
-      for (std::int64_t row_tile = block; row_tile < block_end; ++row_tile) {
-        const std::int64_t row0 = row_tile * rows_per_tile;
-        const std::int64_t rows = std::min(rows_per_tile, op.m - row0);
-        std::vector<bool> left_range((rows + tile_rows - 1) / tile_rows, false);
-        std::fill(acc.span().begin(), acc.span().end(), T{0});
-        for (std::size_t k = 0; k < depth_all; k += job.block_k) {
-          const std::size_t depth = std::min(job.block_k, depth_all - k);
-          const std::uint64_t first_tile = job.options.first_tile + row_tile * tiles_across;
-          if (per_product) {
-            product_draws.Fill(panel, first_tile, depth_all, k, depth, width, random.data());
-          }
-          if (per_group) {
-            group_draws.Fill(panel, first_tile, how.roundings(op.k), k / job.group,
-                             (depth + job.group - 1) / job.group, width, group_random.data());
-          }
-          for (std::int64_t r = 0; r < rows; r += tile_rows) {
-            const Tile<T> tile{a.data() + ((row_tile - block) * padded_rows + r) * a_stride + k,
-                               a_stride,
-                               b.data() + k * width,
-                               per_product ? random.data() : nullptr,
-                               per_group ? group_random.data() : nullptr,
-                               depth,
-                               job.group,
-                               acc.data() + r * width,
-                               limit};
-            if (left_range[r / tile_rows] || Shape::Run(step, tile)) continue;
-            if constexpr (std::is_same_v<Shape, PlainTile>) {
-              RunCarefully(careful, tile);
-            } else {
-              left_range[r / tile_rows] = true;
-            }
-          }
-        }
-        for (std::int64_t r = 0; r < rows; ++r) {
-          float* out = job.c + (row0 + r) * op.n + panel.first;
-          for (std::int64_t j = 0; j < panel.columns; ++j) {
-            const T value = acc.data()[r * width + j];
-            // Adding +0 turns -0 into +0: inside a GEMM a sum that rounds to zero is +0.
-            out[j] = value == value ? static_cast<float>(value) + 0.0F : fp32_value(formats::fp32.nan_code());
-          }
-        }
-        for (std::int64_t r = 0; r < rows; r += tile_rows) {
-          if (!left_range[r / tile_rows]) continue;
-          gemm_block(op, job.options, {job.c, static_cast<std::size_t>(op.m * op.n)}, row0 + r,
-                     row0 + std::min<std::int64_t>(r + tile_rows, rows), panel.first,
-                     panel.first + panel.columns);
+  void Run(const std::vector<ColumnPanel>& panels, std::int64_t row_tile0, std::int64_t row_tile1,
+           std::int64_t panel0, std::int64_t panel1) {
+    // Tile rows whose decoded A fits 32 MiB, at least one.
+    const auto tile_bytes = static_cast<std::int64_t>(padded_rows_ * a_stride_ * sizeof(T));
+    const std::int64_t tiles_per_block = std::max<std::int64_t>(1, (std::int64_t{32} << 20) / tile_bytes);
+    a_ = AlignedBuffer<T>(std::min(tiles_per_block, row_tile1 - row_tile0) * padded_rows_ * a_stride_);
+    for (std::int64_t block = row_tile0; block < row_tile1; block += tiles_per_block) {
+      const std::int64_t block_end = std::min(block + tiles_per_block, row_tile1);
+      for (std::int64_t row_tile = block; row_tile < block_end; ++row_tile)
+        DecodeRows(row_tile, ATile(row_tile - block));
+      for (std::int64_t p = panel0; p < panel1; ++p) {
+        DecodePanel(panels[p]);
+        for (std::int64_t row_tile = block; row_tile < block_end; ++row_tile) {
+          RunRowTile(panels[p], row_tile, ATile(row_tile - block));
         }
       }
     }
   }
-}
+
+ private:
+  static constexpr bool per_product = S::stochastic && !std::is_same_v<Shape, FusedTile>;
+  static constexpr bool per_group = S::stochastic && !std::is_same_v<Shape, PlainTile>;
+
+  PanelDraws<T> Draws(std::int64_t lane_offset) const {
+    const Accumulator& how = job_.how();
+    const int bits = how.rounding.random_bits;
+    return PanelDraws<T>(job_.options.draws, lane_offset, bits, -bits - how.format.mantissa_bits);
+  }
+  T* ATile(std::int64_t index) { return a_.data() + index * padded_rows_ * a_stride_; }
+
+  void DecodeRows(std::int64_t row_tile, T* out) const {
+    for (std::int64_t r = 0; r < padded_rows_; ++r, out += a_stride_) {
+      const std::int64_t row = row_tile * rows_per_tile_ + r;
+      if (r < rows_per_tile_ && row < job_.op.m) {
+        DecodeRowTo(job_.a_table.value.data(), job_.op.a.data() + row * job_.op.k, out, depth_);
+      } else {
+        std::fill(out, out + depth_, T{0});
+      }
+    }
+  }
+
+  void DecodePanel(const ColumnPanel& panel) {
+    for (std::size_t k = 0; k < depth_; ++k) {
+      T* out = b_.data() + k * width_;
+      DecodeRowTo(job_.b_table.value.data(), job_.op.b.data() + k * job_.op.n + panel.first, out,
+                  panel.columns);
+      std::fill(out + panel.columns, out + width_, T{0});
+    }
+  }
+
+  // The draws that steps k .. k + depth - 1 of this row of tiles take.
+  void FillRandom(const ColumnPanel& panel, std::int64_t row_tile, std::size_t k, std::size_t depth) {
+    const std::int64_t lanes = job_.options.draws.lanes;
+    const std::uint64_t first_tile = job_.options.first_tile + row_tile * ((job_.op.n + lanes - 1) / lanes);
+    if (per_product) product_draws_.Fill(panel, first_tile, depth_, k, depth, width_, random_.data());
+    if (per_group) {
+      const std::size_t groups = (depth + job_.group - 1) / job_.group;
+      group_draws_.Fill(panel, first_tile, job_.how().roundings(job_.op.k), k / job_.group, groups, width_,
+                        group_random_.data());
+    }
+  }
+
+  void RunRowTile(const ColumnPanel& panel, std::int64_t row_tile, const T* a) {
+    const std::int64_t row0 = row_tile * rows_per_tile_;
+    const std::int64_t rows = std::min(rows_per_tile_, job_.op.m - row0);
+    std::fill(left_range_.begin(), left_range_.end(), false);
+    std::fill(acc_.span().begin(), acc_.span().end(), T{0});
+    for (std::size_t k = 0; k < depth_; k += job_.block_k) {
+      const std::size_t depth = std::min(job_.block_k, depth_ - k);
+      FillRandom(panel, row_tile, k, depth);
+      for (std::int64_t r = 0; r < rows; r += tile_rows) {
+        if (left_range_[r / tile_rows]) continue;
+        const Tile<T> tile{a + r * a_stride_ + k,
+                           a_stride_,
+                           b_.data() + k * width_,
+                           per_product ? random_.data() : nullptr,
+                           per_group ? group_random_.data() : nullptr,
+                           depth,
+                           job_.group,
+                           acc_.data() + r * width_,
+                           limit_};
+        if (Shape::Run(step_, tile)) continue;
+        if constexpr (std::is_same_v<Shape, PlainTile>) {
+          RunCarefully(careful_, tile);
+        } else {
+          left_range_[r / tile_rows] = true;
+        }
+      }
+    }
+    StoreRows(panel, row0, rows);
+  }
+
+  void StoreRows(const ColumnPanel& panel, std::int64_t row0, std::int64_t rows) {
+    const GemmOperands& op = job_.op;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      float* out = job_.c + (row0 + r) * op.n + panel.first;
+      for (std::int64_t j = 0; j < panel.columns; ++j) {
+        const T value = acc_.data()[r * width_ + j];
+        // Adding +0 turns -0 into +0: inside a GEMM a sum that rounds to zero is +0.
+        out[j] = value == value ? static_cast<float>(value) + 0.0F : fp32_value(formats::fp32.nan_code());
+      }
+    }
+    // Groups whose magnitudes left the range are the scalar model's.
+    for (std::int64_t r = 0; r < rows; r += tile_rows) {
+      if (!left_range_[r / tile_rows]) continue;
+      gemm_block(op, job_.options, {job_.c, static_cast<std::size_t>(op.m * op.n)}, row0 + r,
+                 row0 + std::min<std::int64_t>(r + tile_rows, rows), panel.first,
+                 panel.first + panel.columns);
+    }
+  }
+
+  const Job& job_;
+  const S step_;
+  const CarefulStep<mode> careful_;
+  const std::int64_t rows_per_tile_;
+  const std::int64_t padded_rows_;
+  const std::size_t width_;
+  const std::size_t depth_;
+  const std::size_t
+      a_stride_;  // not a multiple of 4 KiB for the usual depths, or all rows would share a cache set
+  const T limit_;
+  AlignedBuffer<T> a_;
+  AlignedBuffer<T> b_;
+  AlignedBuffer<T> acc_;
+  AlignedBuffer<T> random_;
+  AlignedBuffer<T> group_random_;
+  PanelDraws<T> product_draws_;
+  PanelDraws<T> group_draws_;
+  std::vector<bool> left_range_;
+};
 
 template <class Shape, class S, Mode mode>
 void RunAll(const Job& job, int threads) {
@@ -418,11 +271,11 @@ void RunAll(const Job& job, int threads) {
   const auto panel_count = static_cast<std::int64_t>(panels.size());
   if (panel_count >= row_tiles) {
     parallel_ranges(panel_count, 1, threads, [&](std::int64_t begin, std::int64_t end) {
-      RunBlock<Shape, S, mode>(job, panels, rows_per_tile, 0, row_tiles, begin, end);
+      BlockRunner<Shape, S, mode>(job, rows_per_tile).Run(panels, 0, row_tiles, begin, end);
     });
   } else {
     parallel_ranges(row_tiles, 1, threads, [&](std::int64_t begin, std::int64_t end) {
-      RunBlock<Shape, S, mode>(job, panels, rows_per_tile, begin, end, 0, panel_count);
+      BlockRunner<Shape, S, mode>(job, rows_per_tile).Run(panels, begin, end, 0, panel_count);
     });
   }
 }
