@@ -67,7 +67,8 @@ TEST(ReciprocalOf, IsTheHardwareQuotient) {
 double expected_range(double n) {
   const double step = 1e-3;
   double integral = 0;
-  for (double x = -12; x < 12; x += step) {
+  for (int i = -12000; i < 12000; ++i) {
+    const double x = i * step;
     const double below = 0.5 * std::erfc(-x / std::sqrt(2.0));
     const double above = 0.5 * std::erfc(x / std::sqrt(2.0));
     integral += (1 - std::pow(below, n) - std::pow(above, n)) * step;
