@@ -202,6 +202,7 @@ void add_calc(CLI::App& program) {
   add_convert(*calc);
   add_mac(*calc);
   add_arithmetic(*calc);
+  add_prune(*calc);
   add_lfsr(*calc);
   calc->footer(
       "Operands are hex, with or without 0x; blank lines and # comments are skipped. Each result line is "

@@ -32,7 +32,7 @@ void print_states(const LfsrOptions& options) {
         options.leap, divisor, divisor);
   }
   lfsr.skip(options.skip);
-  Output out(STDOUT_FILENO);
+  Output out(STDOUT_FILENO, "standard output");
   for (std::uint64_t i = 0; i < options.count; ++i) {
     const std::uint32_t state = lfsr.draw();
     if (options.json) {

@@ -10,19 +10,18 @@
 namespace mantissa::cli {
 
 void calculate_lines(const CalcLines& lines, const Operation& operation) {
-  Output out(STDOUT_FILENO);
+  Output out(STDOUT_FILENO, "standard output");
   LineReader in(STDIN_FILENO, out);
   OperandLine operands(lines.fields);
   while (const auto line = in.next()) {
-    bool present = false;
+    Rounded result;
     try {
-      present = operands.parse(*line);
+      if (!operands.parse(*line)) continue;
+      result = operation(operands.values());
     } catch (const std::invalid_argument& error) {
       out.flush();
       throw std::invalid_argument("line " + std::to_string(in.line_number()) + ": " + error.what());
     }
-    if (!present) continue;
-    const Rounded result = operation(operands.values());
     if (lines.json) {
       out.text(R"({"result":")").hex(result.code, lines.result.hex_digits());
       out.text(R"(","flags":")").text(result.flags.letters()).text("\"}\n");

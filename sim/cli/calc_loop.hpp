@@ -11,6 +11,7 @@
 
 namespace mantissa::cli {
 
+// An operation may refuse operands with std::invalid_argument.
 using Operation = std::function<Rounded(std::span<const std::uint32_t> operands)>;
 
 struct CalcLines {

@@ -10,5 +10,6 @@
 namespace mantissa::cli {
 
 void add_calc(CLI::App& program);
+void add_vectors(CLI::App& program);
 
 }  // namespace mantissa::cli

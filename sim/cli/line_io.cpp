@@ -7,10 +7,13 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace mantissa::cli {
 
-Output::Output(int descriptor) : descriptor_(descriptor) { buffer_.reserve(capacity); }
+Output::Output(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {
+  buffer_.reserve(capacity);
+}
 
 Output& Output::text(std::string_view text) {
   if (buffer_.size() + text.size() > capacity) flush();
@@ -35,7 +38,7 @@ void Output::flush() {
     } else if (errno == EPIPE) {
       throw ReaderGone();
     } else if (errno != EINTR) {
-      throw std::runtime_error(std::string("cannot write the results: ") + std::strerror(errno));
+      throw std::runtime_error("cannot write " + name_ + ": " + std::strerror(errno));
     }
   }
   buffer_.clear();
@@ -86,7 +89,7 @@ bool LineReader::fill() {
       return got > 0;
     }
     if (errno != EINTR) {
-      throw std::runtime_error(std::string("cannot read the operands: ") + std::strerror(errno));
+      throw std::runtime_error(std::string("cannot read standard input: ") + std::strerror(errno));
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct ReaderGone {};
 // Buffered text on a file descriptor. Nothing is lost only if flush() is called at the end.
 class Output {
  public:
-  explicit Output(int descriptor);
+  // `name` is for error messages.
+  Output(int descriptor, std::string name);
 
   Output& text(std::string_view text);
   // Lower case, padded with zeros.
@@ -25,6 +27,7 @@ class Output {
  private:
   static constexpr std::size_t capacity = 1U << 16;
   int descriptor_;
+  std::string name_;
   std::vector<char> buffer_;
 };
 

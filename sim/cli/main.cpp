@@ -62,8 +62,10 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  echo 3f900001 | mantissa calc convert --to e5m2\n"
       "  mantissa calc lfsr --seed 1 --count 4\n"
+      "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
       "Every command has its own examples: mantissa COMMAND --help");
   mantissa::cli::add_calc(program);
+  mantissa::cli::add_vectors(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
