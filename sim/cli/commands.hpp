@@ -9,6 +9,7 @@
 
 namespace mantissa::cli {
 
+void add_bench(CLI::App& program);
 void add_calc(CLI::App& program);
 void add_vectors(CLI::App& program);
 

@@ -63,9 +63,11 @@ int run(int argc, char** argv) {
       "  echo 3f900001 | mantissa calc convert --to e5m2\n"
       "  mantissa calc lfsr --seed 1 --count 4\n"
       "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
+      "  mantissa bench\n"
       "Every command has its own examples: mantissa COMMAND --help");
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
+  mantissa::cli::add_bench(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
