@@ -325,7 +325,7 @@ template <class Code>
 void quantize(std::span<const float> values, const Conversion& how, const DrawSource& draws,
               std::span<Code> codes, int threads, ConversionCounts* counts) {
   check_quantizer(how, 8 * sizeof(Code), values.size(), codes.size());
-  if (!vectorised(how)) {
+  if (!vectorised(how, counts != nullptr)) {
     const ConversionCounts met = mantissa::quantize(values, how, draws, codes);
     if (counts != nullptr) *counts += met;
     return;

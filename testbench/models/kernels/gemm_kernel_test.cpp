@@ -1,0 +1,222 @@
+// The vector GEMM against the scalar model (every accumulator option) and the hardware's FMA, on every SIMD
+// target and with one and two threads: always the same bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "models/format/convert.hpp"
+#include "models/kernels/gemm.hpp"
+#include "models/quantize/quantizer.hpp"
+#include "testbench/models/kernels/all_targets.hpp"
+#include "testbench/support/operands.hpp"
+
+namespace mantissa {
+namespace {
+
+// N(0,1) alone hides bugs: small values make subnormal accumulators, all finite codes make overflow and huge
+// spreads, and any code brings Inf and NaN.
+enum class Values { normal, tiny, finite, any };
+
+std::vector<std::uint8_t> random_codes(std::size_t count, const Format& format, Values values,
+                                       test::Random& random) {
+  std::normal_distribution<float> normal;
+  std::vector<std::uint8_t> codes(count);
+  for (std::uint8_t& code : codes) {
+    if (values == Values::normal || values == Values::tiny) {
+      const float x = normal(random) * (values == Values::tiny ? 1e-4F : 1.0F);
+      code = static_cast<std::uint8_t>(convert(fp32_bits(x), {.to = format}).code);
+    } else {
+      do {
+        code = static_cast<std::uint8_t>(random() & format.code_mask());
+      } while (values == Values::finite && (format.is_nan(code) || format.is_inf(code)));
+      // One special among many numbers reaches more of the code than a NaN everywhere.
+      if (values == Values::any && random() % 16 != 0)
+        code = static_cast<std::uint8_t>(format.max_code() / 2);
+    }
+  }
+  return codes;
+}
+
+struct Problem {
+  std::vector<std::uint8_t> a, b;
+  GemmOperands operands;
+
+  Problem(int m, int n, int k, const Format& a_format, const Format& b_format, Values values,
+          std::uint64_t seed) {
+    test::Random random(seed);
+    a = random_codes(static_cast<std::size_t>(m) * k, a_format, values, random);
+    b = random_codes(static_cast<std::size_t>(k) * n, b_format, values, random);
+    operands = {m, n, k, a, b, a_format, b_format};
+  }
+  std::size_t outputs() const { return operands.m * operands.n; }
+};
+
+std::vector<std::uint32_t> bits_of(std::span<const float> values) {
+  std::vector<std::uint32_t> bits;
+  bits.reserve(values.size());
+  for (const float value : values) bits.push_back(fp32_bits(value));
+  return bits;
+}
+
+void expect_equal_everywhere(const Problem& problem, const GemmOptions& options,
+                             std::span<const float> expected, GemmCounts counts = {}) {
+  test::on_every_target([&](const std::string& target) {
+    for (const int threads : {1, 2}) {
+      std::vector<float> c(problem.outputs(), -1.0F);
+      const GemmCounts met = kernels::gemm(problem.operands, options, c, threads);
+      ASSERT_EQ(bits_of(c), bits_of(expected))
+          << target << ", " << threads << " threads, " << problem.operands.a_format.name() << " x "
+          << problem.operands.b_format.name() << ", " << options.accumulator.name();
+      ASSERT_EQ(met, counts);
+    }
+  });
+}
+
+void expect_golden(const Problem& problem, const GemmOptions& options) {
+  std::vector<float> expected(problem.outputs());
+  const GemmCounts counts = gemm(problem.operands, options, expected);
+  expect_equal_everywhere(problem, options, expected, counts);
+}
+
+class GemmKernel : public testing::TestWithParam<const char*> {};
+
+TEST_P(GemmKernel, EqualsTheScalarModel) {
+  const std::string kind = GetParam();
+  const bool aligned = kind.starts_with("aligned");
+  std::uint64_t seed = 1;
+  for (const char* acc :
+       {"fp32", "fp16", "bf16", "e6m5", "e6m9", "e6m15", "e5m2", "e8m3", "e4m0", "e8m22", "e4m3"}) {
+    for (const char* round : {"rne", "rtz", "sr:8", "sr:13", "sr:16"}) {
+      if (aligned && std::string(round) != "rne") continue;  // it truncates, whatever is asked for
+      for (const auto& [a, b] :
+           {std::pair(formats::e5m2, formats::e5m2), std::pair(formats::e4m3, formats::e5m2),
+            std::pair(formats::e4m3, formats::e4m3)}) {
+        for (const Values values : {Values::normal, Values::tiny, Values::finite, Values::any}) {
+          const Problem problem(9, 37, 61, a, b, values, ++seed);
+          GemmOptions options;
+          options.accumulator = Accumulator::parse(kind, Format::parse(acc), Rounding::parse(round));
+          options.rows = 5;
+          // Tiles that divide a vector, that do not, and that are wider than one.
+          options.draws = {
+              .run_seed = seed, .stream = 3, .lanes = seed % 3 == 0 ? 16 : (seed % 3 == 1 ? 12 : 70)};
+          options.first_tile = static_cast<std::int64_t>(seed % 5);
+          expect_golden(problem, options);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, GemmKernel,
+                         testing::Values("plain", "chunk:4", "chunk:7", "fused:4", "fused:300", "kulisch",
+                                         "aligned:4,6", "aligned:8,14", "aligned:3,23", "aligned:32,13",
+                                         "aligned:5,40"),
+                         [](const auto& one) {
+                           std::string name = one.param;
+                           for (char& c : name) {
+                             if (c == ':' || c == ',') c = '_';
+                           }
+                           return name;
+                         });
+
+TEST(GemmKernel, BlocksOfKJoin) {
+  for (const char* kind : {"plain", "chunk:100", "fused:3", "fused:700", "kulisch", "aligned:48,14"}) {
+    for (const char* round : {"rne", "sr:8"}) {
+      const Problem problem(3, 40, 1100, formats::e5m2, formats::e4m3, Values::normal, 4);
+      GemmOptions options;
+      options.accumulator = Accumulator::parse(kind, formats::fp16, Rounding::parse(round));
+      expect_golden(problem, options);
+    }
+  }
+}
+
+TEST(GemmKernel, Fp32EqualsTheHardwareFma) {
+  for (const auto& [m, n, k] :
+       {std::tuple(1, 1, 1), std::tuple(205, 70, 600), std::tuple(13, 2100, 33), std::tuple(400, 3, 1100)}) {
+    for (const Values values : {Values::normal, Values::any}) {
+      const Problem problem(m, n, k, formats::e4m3, formats::e5m2, values, 11);
+      std::vector<float> a(problem.a.size());
+      std::vector<float> b(problem.b.size());
+      dequantize<std::uint8_t>(problem.a, {.to = formats::e4m3}, a);
+      dequantize<std::uint8_t>(problem.b, {.to = formats::e5m2}, b);
+      std::vector<float> expected(problem.outputs());
+      for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < n; ++j) {
+          float acc = 0.0F;
+          for (int l = 0; l < k; ++l) acc = std::fma(a[i * k + l], b[l * n + j], acc);
+          expected[i * n + j] = std::isnan(acc) ? fp32_value(0x7FC00000U) : acc;
+        }
+      }
+      expect_equal_everywhere(problem, {}, expected);
+    }
+  }
+}
+
+TEST(GemmKernel, SkippingZerosSuppressesInfAndNan) {
+  Problem problem(6, 40, 30, formats::e5m2, formats::e5m2, Values::normal, 5);
+  for (std::size_t i = 0; i < problem.a.size(); i += 3) problem.a[i] = i % 2 == 0 ? 0x00 : 0x80;
+  problem.b[17 * 40 + 5] = 0x7C;   // Inf meets a zero of A in some rows
+  problem.b[18 * 40 + 33] = 0x7E;  // NaN likewise
+  for (const char* acc : {"fp32", "fp16"}) {
+    GemmOptions options;
+    options.accumulator = Accumulator::parse("plain", Format::parse(acc), Rounding::rne());
+    options.skip_zero_a = true;
+    std::vector<float> expected(problem.outputs());
+    const GemmCounts counts = gemm(problem.operands, options, expected);
+    EXPECT_GT(counts.suppressed, 0U);
+    expect_equal_everywhere(problem, options, expected, counts);
+    options.skip_zero_a = false;
+    expect_golden(problem, options);
+  }
+}
+
+TEST(GemmKernel, FormatsWithoutAVectorFormAreTheScalarModels) {
+  for (const char* acc : {"fp16:fn", "e6m9:fnuz", "e5m10:bias=10"}) {
+    const Problem problem(4, 20, 25, Format::parse("e4m3:fnuz"), Format::parse("e3m4"), Values::finite, 6);
+    for (const char* kind : {"plain", "chunk:8", "aligned:4,60"}) {
+      GemmOptions options;
+      options.accumulator = Accumulator::parse(kind, Format::parse(acc), Rounding::parse("sr:16"));
+      expect_golden(problem, options);
+    }
+  }
+  // A chunk whose inner accumulator is another one.
+  const Problem problem(4, 20, 25, formats::e5m2, formats::e5m2, Values::normal, 7);
+  GemmOptions options;
+  options.accumulator = Accumulator::parse("chunk:6", formats::fp32, Rounding::rne());
+  options.accumulator.inner_format = formats::fp16;
+  expect_golden(problem, options);
+}
+
+TEST(GemmKernel, NothingToAddGivesZeros) {
+  for (const char* kind : {"plain", "chunk:2", "kulisch", "aligned:2,8"}) {
+    for (const char* acc : {"fp32", "fp16"}) {
+      const Problem problem(3, 4, 0, formats::e5m2, formats::e5m2, Values::normal, 8);
+      GemmOptions options;
+      options.accumulator = Accumulator::parse(kind, Format::parse(acc), Rounding::rne());
+      expect_equal_everywhere(problem, options, std::vector<float>(12, 0.0F));
+    }
+  }
+  const Problem empty(0, 0, 5, formats::e5m2, formats::e5m2, Values::normal, 8);
+  expect_equal_everywhere(empty, {}, {});
+}
+
+TEST(GemmKernel, RefusesWhatTheScalarModelRefuses) {
+  Problem problem(2, 2, 2, formats::e5m2, formats::e5m2, Values::normal, 9);
+  std::vector<float> c(4);
+  std::vector<float> few(3);
+  EXPECT_THROW(kernels::gemm(problem.operands, {}, few), std::invalid_argument);
+  GemmOptions options;
+  options.accumulator.rounding = Rounding::sr(20);  // more random bits than the leap of 16
+  EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
+  options = {};
+  options.draws.lanes = 0;
+  EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
+  problem.operands.a_format = Format::parse("e5m2:bias=200");
+  EXPECT_THROW(kernels::gemm(problem.operands, {}, c), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace mantissa
