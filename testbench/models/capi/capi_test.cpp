@@ -146,6 +146,9 @@ TEST(CApi, RandomNumbersHaveTheKnownAnswers) {
   EXPECT_EQ(seed, 0x38FCBE91U);
   ASSERT_EQ(mantissa_lane_seed(0, 0, 1, &seed), 0);
   EXPECT_EQ(seed, 0x96C67C60U);
+  unsigned int other = 0;
+  ASSERT_EQ(mantissa_lane_seed(0, 1LL << 32, 1, &other), 0);
+  EXPECT_NE(other, seed);
   ASSERT_EQ(mantissa_lane_seed(1, 0, 0, &seed), 0);
   const unsigned int expected[] = {0xE6CC, 0x673A, 0x6365};
   unsigned int state = seed;
