@@ -1,0 +1,128 @@
+// The program as a whole: version, help whose examples are true, errors that say what exists.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "testbench/cli/run_program.hpp"
+
+namespace mantissa::test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+const std::vector<Arguments>& every_command() {
+  static const std::vector<Arguments> commands{
+      {},
+      {"calc"},
+      {"calc", "convert"},
+      {"calc", "mac"},
+      {"calc", "add"},
+      {"calc", "mul"},
+      {"calc", "div"},
+      {"calc", "fma"},
+      {"calc", "prune"},
+      {"calc", "lfsr"},
+      {"vectors"},
+  };
+  return commands;
+}
+
+TEST(Program, VersionIsTheProjects) {
+  const Finished run = run_mantissa({"--version"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, "mantissa " MANTISSA_VERSION "\n");
+}
+
+TEST(Program, EveryCommandHasHelpWithExamples) {
+  for (Arguments arguments : every_command()) {
+    arguments.emplace_back("--help");
+    const Finished run = run_mantissa(arguments);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_TRUE(run.err.empty()) << run.err;
+    EXPECT_NE(run.out.find("Examples:\n"), std::string::npos) << run.out;
+  }
+}
+
+TEST(Program, ExamplesGiveWhatTheySay) {
+  int checked = 0;
+  for (Arguments arguments : every_command()) {
+    arguments.emplace_back("--help");
+    for (const std::string& line : lines_of(run_mantissa(arguments).out)) {
+      const std::size_t result = line.find(" # ");
+      if (result == std::string::npos || line.find("mantissa calc") == std::string::npos) continue;
+      const Finished run = run_shell(line.substr(0, result));
+      EXPECT_EQ(run.out, line.substr(result + 3) + "\n") << line;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 15);
+}
+
+TEST(Program, MistakesAreAnsweredWithWhatExists) {
+  struct Mistake {
+    Arguments arguments;
+    std::vector<std::string> words;
+  };
+  const std::vector<Mistake> mistakes{
+      {{}, {"calc", "vectors"}},
+      {{"clac"}, {"unknown command 'clac'", "calc", "vectors"}},
+      {{"calc"}, {"convert", "mac", "lfsr"}},
+      {{"calc", "sub"}, {"unknown command 'sub'", "convert", "mac", "add", "mul", "div", "prune", "lfsr"}},
+      {{"calc", "convert", "--form", "fp32"},
+       {"unknown option '--form'", "--from", "--to", "--round", "--overflow"}},
+      {{"calc", "convert", "--to", "e9m9"},
+       {"'e9m9'", "e5m2", "e4m3", "fp16", "bf16", "fp32", "eXmY", ":fnuz"}},
+      {{"calc", "convert", "--from", "float"}, {"'float'", "e5m2", "fp32"}},
+      {{"calc", "convert", "--round", "up"}, {"'up'", "rne", "rtz", "sr:r"}},
+      {{"calc", "convert", "--round", "sr:33"}, {"'sr:33'", "1..32"}},
+      {{"calc", "convert", "--overflow", "wrap"}, {"'wrap'", "ieee", "saturate"}},
+      {{"calc", "convert", "--flush", "all"}, {"'all'", "none", "input", "output", "both"}},
+      {{"calc", "convert", "--via", "bf16"}, {"'bf16'", "none", "fp16"}},
+      {{"calc", "convert", "--scale", "128"}, {"128", "-128..127"}},
+      {{"calc", "convert", "--scale", "x"}, {"--scale"}},
+      {{"calc", "mac", "--a", "fp16"}, {"fp16", "at most 8"}},
+      {{"calc", "mac", "--a", "e5m2:bias=200"}, {"not all exact"}},
+      {{"calc", "add", "--a", "e1m1"}, {"'e1m1'", "e5m2"}},
+      {{"calc", "prune", "--bits", "33"}, {"33", "32"}},
+      {{"calc", "lfsr"}, {"--seed"}},
+      {{"calc", "lfsr", "--seed", "0"}, {"seed 0"}},
+      {{"calc", "lfsr", "--seed", "xyz"}, {"'xyz'", "hex"}},
+      {{"calc", "lfsr", "--seed", "123456789"}, {"out of range", "ffffffff"}},
+      {{"calc", "lfsr", "--seed", "1", "--leap", "33"}, {"33", "1..32"}},
+      {{"calc", "lfsr", "--seed", "1", "--count", "-3"}, {"'-3'", "whole number"}},
+      {{"vectors"}, {"UNIT", "--list"}},
+      {{"vectors", "fp9_mac", "--out", "x"},
+       {"'fp9_mac'", "lfsr", "fp8_mul", "fp8_mac", "fp32_add", "quantizer"}},
+      {{"vectors", "fp8_mac"}, {"--out"}},
+      {{"vectors", "fp8_mac", "--to", "e5m2", "--out", "x"}, {"--to", "--a", "--acc", "--b", "--round"}},
+      {{"vectors", "lfsr", "--count", "0", "--out", "x"}, {"count 0"}},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Finished run = run_mantissa(mistake.arguments);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_EQ(run.out, "") << run.err;
+    EXPECT_EQ(run.err.rfind("mantissa: error: ", 0), 0U) << run.err;
+    EXPECT_EQ(lines_of(run.err).size(), 1U) << run.err;
+    for (const std::string& word : mistake.words) {
+      EXPECT_NE(run.err.find(word), std::string::npos) << "no " << word << " in: " << run.err;
+    }
+  }
+}
+
+TEST(Program, ReaderThatLeavesIsNoError) {
+  const Finished run =
+      run_shell("set -o pipefail; mantissa calc lfsr --seed 1 --count 100000000 | head -n 1");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(lines_of(run.out).size(), 1U);
+}
+
+TEST(Program, FullDiskIsAnError) {
+  const Finished run = run_shell("mantissa calc lfsr --seed 1 > /dev/full");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("cannot write standard output"), std::string::npos) << run.err;
+}
+
+}  // namespace
+}  // namespace mantissa::test
