@@ -197,7 +197,7 @@ void compare_accumulators(int count) {
         if (turn++ % 2 != index) continue;
         const MacConfig config{Format::parse(a), Format::parse(b), Format::parse(format),
                                Rounding::parse(rounding)};
-        const std::string found = compare_with_mpfr(config, turn, count);
+        std::string found = compare_with_mpfr(config, turn, count);
         if (!found.empty()) return found;
       }
     }

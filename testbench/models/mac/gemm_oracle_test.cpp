@@ -2,7 +2,7 @@
 // special values and skipping (ARITHMETIC.md 4, 7).
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -31,8 +31,8 @@ struct Problem {
     std::vector<float> c(operands.m * operands.n);
     const GemmCounts found = gemm(operands, options, c);
     if (counts != nullptr) *counts = found;
-    std::vector<std::uint32_t> bits;
-    for (const float value : c) bits.push_back(fp32_bits(value));
+    std::vector<std::uint32_t> bits(c.size());
+    std::transform(c.begin(), c.end(), bits.begin(), fp32_bits);
     return bits;
   }
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -47,16 +48,14 @@ TEST(Lfsr, PeriodIs2To32Minus1) {
     EXPECT_NE(step.power(period / prime), Gf2Matrix::identity()) << prime;
     Gf2Matrix early = step.power(period / prime);
     for (int i = 0; i < 32; ++i) early.column[i] ^= 1U << i;
-    std::set<std::uint32_t> basis;  // rank by elimination, leading bits as keys
-    int rank = 0;
+    // Rank by elimination: each new vector is reduced by those before it, largest first, and kept unless it
+    // vanishes.
+    std::set<std::uint32_t, std::greater<>> basis;
     for (std::uint32_t vector : early.column) {
-      for (auto it = basis.rbegin(); it != basis.rend(); ++it) vector = std::min(vector, vector ^ *it);
-      if (vector != 0) {
-        basis.insert(vector);
-        ++rank;
-      }
+      for (const std::uint32_t known : basis) vector = std::min(vector, vector ^ known);
+      if (vector != 0) basis.insert(vector);
     }
-    EXPECT_EQ(rank, 32) << prime;
+    EXPECT_EQ(basis.size(), 32U) << prime;
     product *= prime;
   }
   EXPECT_EQ(product, period);
