@@ -6,6 +6,7 @@
 //             2. first pass over the dequantized x: mean, inv, argmax and argmin of every channel;
 //             3. inv, gamma and beta (rne), each between its minimum and maximum over the channels;
 //             4. second pass: xhat from the dequantized x and inv, y from the dequantized gamma and beta.
+//             Quantizing makes ties, so a range may end at an earlier element than in the FP32 mode.
 //   backward  1. g (stochastic), between the minimum and the maximum of the tensor;
 //             2. both passes with that g and the dequantized x, gamma and inv that the forward pass used.
 // The mean, the sums and the results y, dx, dgamma and dbeta are FP32: quantizing y or dx is their reader's.
