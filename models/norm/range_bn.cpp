@@ -95,7 +95,6 @@ RangeBnRegisters::RangeBnRegisters(std::int64_t n, const RangeBnConfig& config) 
 }
 
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config) {
-  check_channel(x.size(), x.size());
   const RangeBnRegisters registers(static_cast<std::int64_t>(x.size()), config);
   Range range = range_of(x, registers);
   const float s = f32::add(f32::mul(range.value, registers.constant), registers.epsilon);

@@ -222,6 +222,7 @@ TEST(RangeBnTensor, Fp32SpreadsANanOverItsChannelOnly) {
   Layer layer = random_layer({2, 2, 4}, 12);
   layer.x[9] = nan;
   const Result result = run(layer, {}, {});
+  EXPECT_TRUE(std::isnan(result.saved.channels[0].inv));
   for (const float value : channel_of(result.y, layer.shape, 0)) EXPECT_TRUE(std::isnan(value));
   for (const float value : channel_of(result.y, layer.shape, 1)) EXPECT_FALSE(std::isnan(value));
 }
@@ -440,6 +441,7 @@ TEST(RangeBnTensor, RefusesWhatContradictsTheShape) {
   EXPECT_THROW(forward(all, {4, 3, 4}, three, three, y), std::invalid_argument);
   EXPECT_THROW(forward(all, {0, 3, 4}, three, three, y), std::invalid_argument);
   EXPECT_THROW(forward(all, {2, 0, 4}, three, three, y), std::invalid_argument);
+  EXPECT_THROW(forward(all, {2, 3, 0}, three, three, y), std::invalid_argument);
   EXPECT_THROW(forward(all, {-2, 3, -4}, three, three, y), std::invalid_argument);
   EXPECT_THROW(forward(all, {std::int64_t{1} << 40, 3, std::int64_t{1} << 40}, three, three, y),
                std::invalid_argument);
@@ -469,7 +471,7 @@ TEST(RangeBnTensor, BackwardRefusesWhatForwardDidNotSave) {
   };
   broken([](RangeBnTensorSaved& s) { s.x.pop_back(); });
   broken([](RangeBnTensorSaved& s) { s.gamma.pop_back(); });
-  broken([](RangeBnTensorSaved& s) { s.channels.pop_back(); });
+  broken([](RangeBnTensorSaved& s) { s.channels.push_back(s.channels[0]); });
   broken([](RangeBnTensorSaved& s) { s.channels[1].argmax[0] = 8; });
 }
 
