@@ -94,13 +94,17 @@ RangeBnRegisters::RangeBnRegisters(std::int64_t n, const RangeBnConfig& config) 
   constant = range_constant(chunk_length, config.constant);
 }
 
-RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
-                              std::span<float> y) {
-  check_channel(x.size(), y.size());
+RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config) {
   const RangeBnRegisters registers(static_cast<std::int64_t>(x.size()), config);
   Range range = range_of(x, registers);
   const float s = f32::add(f32::mul(range.value, registers.constant), registers.epsilon);
-  RangeBnSaved saved{channel_mean(x), f32::div(1.0F, s), std::move(range.argmax), std::move(range.argmin)};
+  return {channel_mean(x), f32::div(1.0F, s), std::move(range.argmax), std::move(range.argmin)};
+}
+
+RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
+                              std::span<float> y) {
+  check_channel(x.size(), y.size());
+  RangeBnSaved saved = range_bn_statistics(x, config);
   normalise(x, saved.mean, saved.inv, gamma, beta, y);
   return saved;
 }

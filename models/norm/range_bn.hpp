@@ -49,7 +49,11 @@ struct RangeBnSaved {
   std::vector<std::int64_t> argmin;
 };
 
-// One channel in stream order. A NaN anywhere in x makes every y NaN.
+// The first pass over a channel in stream order; the second is normalise(). A NaN anywhere in x makes inv
+// NaN.
+RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config);
+
+// Both passes over one channel in stream order. A NaN anywhere in x makes every y NaN.
 RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
                               std::span<float> y);
 
