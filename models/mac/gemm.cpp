@@ -143,7 +143,7 @@ std::uint32_t accumulate_all(std::span<const Product> products, const Accumulato
   }
 }
 
-// The draws of output (row, col): see the array's tile numbering in models/README.md.
+// The draws of output (row, col); tiles are numbered as in ARITHMETIC.md 7.
 OutputDraws output_draws(const GemmOperands& operands, const GemmOptions& options, std::int64_t row,
                          std::int64_t col) {
   const Accumulator& how = options.accumulator;
