@@ -47,9 +47,10 @@ Format format_of(int handle) {
   const bool valid = handle > 0 && handle_of(format) == handle && format.exponent_bits >= 2 &&
                      format.exponent_bits <= 8 && format.mantissa_bits <= 23 &&
                      format.bias <= Format::max_bias;
-  if (!valid)
+  if (!valid) {
     throw std::invalid_argument(std::to_string(handle) +
                                 " is not a format handle; mantissa_format() gives them");
+  }
   return format;
 }
 

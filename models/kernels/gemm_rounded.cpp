@@ -50,54 +50,53 @@ void DecodeRowTo(const float* table, const std::uint8_t* code, T* out, std::size
   }
 }
 
-// Magnitudes up to which a step in these lanes is right.
-template <class T>
-T SafeLimit(const Job& job) {
+// Magnitudes up to which a step is right.
+template <class S>
+typename S::T SafeLimit(const Job& job) {
+  using T = typename S::T;
   const Format& format = job.how().format;
   double limit = to_double(format.max_code(), format);
   if constexpr (std::is_same_v<T, float>) {
     // Lattice::nearest times the binade must stay finite.
     if (format != formats::fp32) limit = std::min(limit, std::ldexp(1.0, 102 + format.mantissa_bits));
   } else {
-    // Every sum is a multiple of the smallest product: below 2^53 of them, doubles lose nothing.
-    limit =
-        std::min(limit, std::ldexp(1.0, job.op.a_format.min_quantum() + job.op.b_format.min_quantum() + 52));
+    // Every sum is a multiple of the smallest product: below 2^53 of them, doubles lose nothing; four bits
+    // are to spare where RoundDownExact wants them.
+    const int smallest_product = job.op.a_format.min_quantum() + job.op.b_format.min_quantum();
+    limit = std::min(limit, std::ldexp(1.0, smallest_product + (S::shifts ? 48 : 52)));
   }
   return static_cast<T>(limit);
 }
 
-// Careful: redoes a block of a plain accumulator whose magnitudes left the fast step's range.
+// Redoes a block of a plain accumulator whose magnitudes left the fast step's range: in double lanes, which
+// for float tiles hold half a panel at a time. `shift` is what the fast step's random numbers had added to
+// them.
 template <Mode mode, class T>
-void RunCarefully(const CarefulStep<mode>& step, const Tile<T>& tile) {
-  if constexpr (std::is_same_v<T, double>) {
-    PlainTile::RunUnwatched(step, tile);
-  } else {
-    // Through doubles, half a panel at a time: a vector has half as many of them.
-    const std::size_t width = TileColumns<float>();
-    const std::size_t half = TileColumns<double>();
-    std::vector<double> a(tile_rows * tile.depth);
-    AlignedBuffer<double> b(tile.depth * half);
-    AlignedBuffer<double> random(tile.depth * half);
-    AlignedBuffer<double> acc(tile_rows * half);
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-      for (std::size_t k = 0; k < tile.depth; ++k) a[r * tile.depth + k] = tile.a[r * tile.a_stride + k];
+void RunCarefully(const CarefulStep<mode>& step, const Tile<T>& tile, T shift) {
+  const std::size_t width = TileColumns<T>();
+  const std::size_t part = TileColumns<double>();
+  std::vector<double> a(tile_rows * tile.depth);
+  AlignedBuffer<double> b(tile.depth * part);
+  AlignedBuffer<double> random(tile.depth * part);
+  AlignedBuffer<double> acc(tile_rows * part);
+  for (std::size_t r = 0; r < tile_rows; ++r) {
+    for (std::size_t k = 0; k < tile.depth; ++k) a[r * tile.depth + k] = tile.a[r * tile.a_stride + k];
+  }
+  for (std::size_t j = 0; j < width; j += part) {
+    for (std::size_t k = 0; k < tile.depth; ++k) {
+      for (std::size_t i = 0; i < part; ++i) {
+        b.data()[k * part + i] = tile.b[k * width + j + i];
+        random.data()[k * part + i] = tile.random == nullptr ? 0.0 : tile.random[k * width + j + i] - shift;
+      }
     }
-    for (std::size_t j = 0; j < width; j += half) {
-      for (std::size_t k = 0; k < tile.depth; ++k) {
-        for (std::size_t i = 0; i < half; ++i) {
-          b.data()[k * half + i] = tile.b[k * width + j + i];
-          random.data()[k * half + i] = tile.random == nullptr ? 0.0 : tile.random[k * width + j + i];
-        }
-      }
-      for (std::size_t r = 0; r < tile_rows; ++r) {
-        for (std::size_t i = 0; i < half; ++i) acc.data()[r * half + i] = tile.acc[r * width + j + i];
-      }
-      PlainTile::RunUnwatched(step, Tile<double>{a.data(), tile.depth, b.data(), random.data(), nullptr,
-                                                 tile.depth, tile.group, acc.data(), 0});
-      for (std::size_t r = 0; r < tile_rows; ++r) {
-        for (std::size_t i = 0; i < half; ++i)
-          tile.acc[r * width + j + i] = static_cast<T>(acc.data()[r * half + i]);
-      }
+    for (std::size_t r = 0; r < tile_rows; ++r) {
+      for (std::size_t i = 0; i < part; ++i) acc.data()[r * part + i] = tile.acc[r * width + j + i];
+    }
+    PlainTile::RunUnwatched(step, Tile<double>{a.data(), tile.depth, b.data(), random.data(), nullptr,
+                                               tile.depth, tile.group, acc.data(), 0});
+    for (std::size_t r = 0; r < tile_rows; ++r) {
+      for (std::size_t i = 0; i < part; ++i)
+        tile.acc[r * width + j + i] = static_cast<T>(acc.data()[r * part + i]);
     }
   }
 }
@@ -117,7 +116,7 @@ class BlockRunner {
         width_(TileColumns<T>()),
         depth_(job.op.k),
         a_stride_(depth_ + 16),
-        limit_(SafeLimit<T>(job)),
+        limit_(SafeLimit<S>(job)),
         b_(depth_ * width_),
         acc_(padded_rows_ * width_),
         random_(per_product ? job.block_k * width_ : 0),
@@ -156,7 +155,8 @@ class BlockRunner {
   PanelDraws<T> Draws(std::int64_t lane_offset) const {
     const Accumulator& how = job_.how();
     const int bits = how.rounding.random_bits;
-    return PanelDraws<T>(job_.options.draws, lane_offset, bits, -bits - how.format.mantissa_bits);
+    return PanelDraws<T>(job_.options.draws, lane_offset, bits, -bits - how.format.mantissa_bits,
+                         S::RandomShift(how));
   }
   T* ATile(std::int64_t index) { return a_.data() + index * padded_rows_ * a_stride_; }
 
@@ -213,7 +213,7 @@ class BlockRunner {
                            limit_};
         if (Shape::Run(step_, tile)) continue;
         if constexpr (std::is_same_v<Shape, PlainTile>) {
-          RunCarefully(careful_, tile);
+          RunCarefully(careful_, tile, S::RandomShift(job_.how()));
         } else {
           left_range_[r / tile_rows] = true;
         }
@@ -348,6 +348,8 @@ bool gemm_rounded_supports(const GemmOperands& operands, const Accumulator& how)
                           (how.inner_format == how.format && how.inner_rounding == how.rounding);
   return how.kind != Accumulator::Kind::aligned && same_inner && how.format.has_inf() &&
          how.format.precision() + how.rounding.random_bits <= 51 && how.rounding.random_bits <= 31 &&
+         how.format.min_exponent() <=
+             operands.a_format.min_quantum() + operands.b_format.min_quantum() + 48 &&
          exact_in_fp32(operands.a_format) && exact_in_fp32(operands.b_format);
 }
 

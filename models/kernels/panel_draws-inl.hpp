@@ -25,12 +25,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 class PanelDraws {
  public:
-  // Draws of lanes lane_offset + lane; a value is (draw mod 2^random_bits) * 2^scale. At most 31 random bits.
-  PanelDraws(const DrawSource& source, std::int64_t lane_offset, int random_bits, int scale)
+  // Draws of lanes lane_offset + lane; a value is (draw mod 2^random_bits) * 2^scale + shift, at most 31
+  // random bits.
+  PanelDraws(const DrawSource& source, std::int64_t lane_offset, int random_bits, int scale, T shift)
       : source_(source),
         lane_offset_(lane_offset),
         mask_((1U << random_bits) - 1),
-        unit_(std::ldexp(T{1}, scale)) {}
+        unit_(std::ldexp(T{1}, scale)),
+        shift_(shift) {}
 
   // values[i * width + column] = draw first + i of that column of the panel, counted from the tile's own
   // first draw, which is tile_draws * (first_tile + tile_across).
@@ -54,17 +56,18 @@ class PanelDraws {
     const hn::Rebind<std::int32_t, decltype(d)> di;
     const auto mask = hn::Set(di, static_cast<std::int32_t>(mask_));
     const auto unit = hn::Set(d, unit_);
+    const auto shift = hn::Set(d, shift_);
     const int lanes = static_cast<int>(hn::Lanes(d));
     int i = 0;
     for (; i + lanes <= count; i += lanes) {
       const auto bits = hn::And(hn::LoadU(di, reinterpret_cast<const std::int32_t*>(draw + i)), mask);
       if constexpr (sizeof(T) == sizeof(std::int32_t)) {
-        hn::StoreU(hn::Mul(hn::ConvertTo(d, bits), unit), d, value + i);
+        hn::StoreU(hn::MulAdd(hn::ConvertTo(d, bits), unit, shift), d, value + i);
       } else {
-        hn::StoreU(hn::Mul(hn::PromoteTo(d, bits), unit), d, value + i);
+        hn::StoreU(hn::MulAdd(hn::PromoteTo(d, bits), unit, shift), d, value + i);
       }
     }
-    for (; i < count; ++i) value[i] = static_cast<T>(draw[i] & mask_) * unit_;
+    for (; i < count; ++i) value[i] = static_cast<T>(draw[i] & mask_) * unit_ + shift_;
   }
 
   DrawStream& StreamOf(std::size_t slot, const PanelSegment& segment) {
@@ -80,6 +83,7 @@ class PanelDraws {
   std::int64_t lane_offset_;
   std::uint32_t mask_;
   T unit_;
+  T shift_;
   std::map<std::pair<std::size_t, std::int64_t>, DrawStream> streams_;
   std::vector<std::uint32_t> draws_;
 };

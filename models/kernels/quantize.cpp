@@ -286,11 +286,12 @@ HWY_EXPORT(Dequantize8);
 // Random numbers are made and used a block at a time, in the first-level cache.
 constexpr std::int64_t block_elements = 4096;
 
-// The vector form wants the target's smallest normal well inside FP32's normal numbers, and room for the
-// random bits.
-bool vectorised(const Conversion& how) {
+// The vector form wants the target's smallest normal to be a normal FP32 number (and for counts the one below
+// it too), and room for the random bits.
+bool vectorised(const Conversion& how, bool counting) {
   const int smallest = how.to.min_exponent() - how.scale;
-  return !how.via_fp16 && how.flush == Flush{} && how.to.mantissa_bits <= 22 && smallest >= -100 &&
+  const int lowest = counting ? -125 : -126;
+  return !how.via_fp16 && how.flush == Flush{} && how.to.mantissa_bits <= 22 && smallest >= lowest &&
          smallest <= 100 && how.to.mantissa_bits + how.rounding.random_bits <= 23;
 }
 

@@ -102,6 +102,19 @@ struct Lattice {
     return hn::Sub(r, hn::IfThenElseZero(hn::Gt(r, m), hn::Mul(t, grain)));
 #endif
   }
+
+  // The same for sums that are exact with bits to spare: rounding m - q/2 + (a little) to nearest rounds m
+  // down, and costs no comparison. The little, 2^-51 of the binade, is below every bit of m.
+  static T JustBelowHalf(int mantissa_bits) {
+    return std::ldexp(T{-0.5}, -mantissa_bits) + std::ldexp(T{1}, 1 - digits);
+  }
+  // `shifted` is JustBelowHalf, plus R * 2^-(r + M) if stochastic.
+  HWY_INLINE V RoundDownExact(V s, V shifted) const {
+    const V t = Binade(s);
+    const V moved = hn::MulAdd(t, shifted, hn::Abs(s));
+    return hn::CopySignToAbs(hn::NegMulAdd(t, nearest, hn::MulAdd(t, nearest, moved)), s);
+  }
+
   HWY_INLINE V Truncate(V s) const {
     const V t = Binade(s);
     return hn::CopySignToAbs(Floor(hn::Abs(s), t, floor, quantum), s);

@@ -18,9 +18,9 @@ using Mode = Rounding::Mode;
 
 // How acc + a*b is made before it is rounded.
 enum class Sum {
-  native,   // the lanes' own rounding is already the accumulator's (FP32 rne), or harmless: rne to p bits,
-            // product of at most p bits, p <= 11 in float lanes (24 >= 2p + 2); or nothing is lost at all
-  odd,      // rounded to odd, for rne to at most 22 bits in float lanes
+  native,  // the lanes' own rounding does no harm: rne to p bits, product of at most p bits, p <= 11 in float
+           // lanes (24 >= 2p + 2); or nothing is lost at all, in double lanes below the caller's limit
+  odd,     // rounded to odd, for rne to at most 22 bits in float lanes
   to_zero,  // rounded toward zero, for rtz and sr
 };
 
@@ -30,14 +30,26 @@ struct Step {
   using T = Lane;
   using V = VecOf<T>;
   static constexpr bool stochastic = mode == Mode::sr;
+  // Without directed rounding, exact sums are rounded down by a shift that random numbers bring along.
+  static constexpr bool shifts = mode != Mode::rne && sum == Sum::native && !has_directed_rounding;
   Lattice<T> lattice;
+  V below_half;
 
-  explicit Step(const Accumulator& how) : lattice(how.format, how.rounding) {}
+  explicit Step(const Accumulator& how)
+      : lattice(how.format, how.rounding),
+        below_half(hn::Set(hn::ScalableTag<T>(), Lattice<T>::JustBelowHalf(how.format.mantissa_bits))) {}
+
+  // What a panel of random numbers has added to it.
+  static T RandomShift(const Accumulator& how) {
+    return shifts ? Lattice<T>::JustBelowHalf(how.format.mantissa_bits) : T{0};
+  }
 
   HWY_INLINE V Round(V exact, V random) const {
     if constexpr (mode == Mode::rne) {
       (void)random;
       return lattice.Nearest(exact);
+    } else if constexpr (shifts) {
+      return lattice.RoundDownExact(exact, stochastic ? random : below_half);
     } else if constexpr (mode == Mode::rtz) {
       (void)random;
       return lattice.Truncate(exact);
@@ -61,7 +73,9 @@ struct Fp32Step {
   using T = float;
   using V = VecOf<T>;
   static constexpr bool stochastic = false;
+  static constexpr bool shifts = false;
   explicit Fp32Step(const Accumulator&) {}
+  static T RandomShift(const Accumulator&) { return 0; }
   HWY_INLINE V operator()(V a, V b, V acc, V) const { return hn::MulAdd(a, b, acc); }
 };
 
