@@ -2,6 +2,7 @@
 // and flags, against the step function that MPFR gives.
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <sstream>
 #include <string>
 
@@ -21,10 +22,11 @@ struct SweepCase {
   Overflow overflow;
 };
 
-std::string case_name(const testing::TestParamInfo<SweepCase>& info) {
-  return info.param.to.name() + "_" + info.param.rounding.name() +
-         (info.param.overflow == Overflow::ieee ? "_ieee" : "_saturate");
+std::string name_of(const SweepCase& one) {
+  return one.to.name() + "_" + one.rounding.name() + (one.overflow == Overflow::ieee ? "_ieee" : "_saturate");
 }
+std::string case_name(const testing::TestParamInfo<SweepCase>& info) { return name_of(info.param); }
+void PrintTo(const SweepCase& one, std::ostream* out) { *out << name_of(one); }
 
 std::vector<SweepCase> sweep_cases() {
   std::vector<SweepCase> cases;

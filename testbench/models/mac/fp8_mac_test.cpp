@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -16,6 +17,11 @@
 #include "testbench/support/parallel.hpp"
 
 namespace mantissa {
+
+void PrintTo(const MacConfig& config, std::ostream* out) {
+  *out << config.a.name() << " x " << config.b.name();
+}
+
 namespace {
 
 namespace oracle = test::oracle;
