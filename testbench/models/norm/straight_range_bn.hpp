@@ -64,6 +64,7 @@ inline Straight straight_statistics(const std::vector<float>& x, std::size_t k, 
 inline std::vector<float> straight_normalise(const std::vector<float>& x, const Straight& s, float gamma,
                                              float beta) {
   std::vector<float> y;
+  y.reserve(x.size());
   for (const float value : x) y.push_back(std::fma((value - s.mean) * s.inv, gamma, beta));
   return y;
 }
