@@ -197,7 +197,8 @@ HWY_INLINE void QuantizeLoop(const Rounder& rounder, const Grid& g, const float*
     if constexpr (counting) {
       const MU is_inf = hn::Eq(a, infinity);
       const MU number = hn::Not(hn::Or(is_nan, is_inf));
-      const MU overflow = g.inf_is_overflow ? hn::AndNot(is_nan, over) : hn::And(over, number);
+      const MU beyond_max = hn::And(over, number);
+      const MU overflow = g.inf_is_overflow ? hn::Or(beyond_max, is_inf) : beyond_max;
       const MU inexact = hn::Or(overflow, hn::And(rounded.inexact, number));
       const MU signalling = hn::And(is_nan, hn::Eq(hn::And(a, Const(1U << 22)), hn::Zero(du)));
       const MU zero = hn::Eq(rounded.code, hn::Zero(du));
@@ -214,7 +215,10 @@ template <class Code, bool counting, bool random, class Rounder>
 HWY_INLINE void QuantizeShape(const Rounder& rounder, const Grid& g, const float* in,
                               const std::uint32_t* draw, Code* out, std::size_t count,
                               ConversionCounts* counts) {
-  if (!g.unsigned_beyond && !g.unsigned_zero && g.beyond == g.inf) {
+  // FP32's Inf, read as a number, is beyond the largest unless a scale moved a wide format down.
+  const std::uint32_t inf_code =
+      (0x7F800000U >> (23 - g.mantissa_bits)) - (static_cast<std::uint32_t>(g.field - 1) << g.mantissa_bits);
+  if (!g.unsigned_beyond && !g.unsigned_zero && g.beyond == g.inf && inf_code > g.max) {
     QuantizeLoop<Code, counting, true, random>(rounder, g, in, draw, out, count, counts);
   } else {
     QuantizeLoop<Code, counting, false, random>(rounder, g, in, draw, out, count, counts);
