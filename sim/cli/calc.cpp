@@ -136,7 +136,7 @@ struct ArithmeticOptions {
 // `compute` takes as many codes as `operands` names.
 template <typename Compute>
 void add_operation(CLI::App& calc, const std::string& name, const std::string& what,
-                   const std::string& examples, std::vector<std::string> operands, Compute compute) {
+                   const std::string& examples, const std::vector<std::string>& operands, Compute compute) {
   auto options = std::make_shared<ArithmeticOptions>();
   CLI::App* op = calc.add_subcommand(name, what);
   op->add_option("--format", options->format, "format of operands and result")->capture_default_str();

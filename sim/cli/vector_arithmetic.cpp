@@ -23,9 +23,8 @@ VectorUnit lfsr_unit(const Parameters& parameters) {
   const int leap = int_parameter(parameters, "leap");
   check_leap(leap);
   VectorUnit unit;
-  std::vector<std::uint32_t> states;
-  for (int i = 0; i < 32; ++i) states.push_back(1U << i);
-  for (const std::uint32_t state : {0xFFFFFFFFU, 0x55555555U, 0xAAAAAAAAU}) states.push_back(state);
+  std::vector<std::uint32_t> states = {0xFFFFFFFF, 0x55555555, 0xAAAAAAAA};
+  for (std::uint32_t bit = 1; bit != 0; bit <<= 1) states.push_back(bit);
   unit.add_input({"state", 32}, states);
   unit.outputs = {{"next", 32}};
   // State 0 is not a state of the generator.
@@ -155,7 +154,7 @@ VectorUnit quantizer_unit(const Parameters& parameters) {
   };
   unit.golden = [how](In in) {
     Conversion scaled = how;
-    scaled.scale = static_cast<std::int8_t>(in[1]);
+    scaled.scale = signed_byte(in[1]);
     return outputs(convert(in[0], scaled, how.rounding.stochastic() ? in[2] : 0));
   };
   return unit;

@@ -98,7 +98,10 @@ std::string camel_case(const std::string& name) {
 
 std::string parameter_text(const Parameters& parameters) {
   std::string text;
-  for (const auto& [name, value] : parameters) text += (text.empty() ? "" : " ") + name + "=" + value;
+  for (const auto& [name, value] : parameters) {
+    if (!text.empty()) text += " ";
+    text.append(name).append("=").append(value);
+  }
   return text.empty() ? "none" : text;
 }
 

@@ -163,7 +163,7 @@ VectorUnit weight_update_unit(const Parameters& parameters) {
     step.learning_rate = fp32_value(in[3]);
     step.momentum = fp32_value(in[4]);
     step.weight_decay = fp32_value(in[5]);
-    step.unscale = UnscaleByExponent{static_cast<std::int8_t>(in[6])};
+    step.unscale = UnscaleByExponent{signed_byte(in[6])};
     const UpdatedWeight next = update_weight(static_cast<std::uint16_t>(in[0]), fp32_value(in[1]),
                                              fp32_value(in[2]), step, step.rounding.stochastic() ? in[7] : 0);
     return Out{next.weight, fp32_bits(next.momentum), next.flags.bits()};

@@ -25,6 +25,9 @@ struct VectorField {
   }
 };
 
+// An 8-bit field as a two's complement number.
+constexpr int signed_byte(std::uint32_t field) { return static_cast<int>(field ^ 0x80U) - 0x80; }
+
 struct VectorUnit {
   std::vector<VectorField> inputs;
   std::vector<VectorField> outputs;

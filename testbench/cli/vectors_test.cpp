@@ -94,6 +94,8 @@ VectorFile read_vectors(const fs::path& path) {
   return file;
 }
 
+int signed_byte(std::uint32_t field) { return static_cast<int>(field) - (field >= 128 ? 256 : 0); }
+
 std::uint32_t lfsr_after(std::uint32_t state, int steps) {
   for (int i = 0; i < steps; ++i) state = (state >> 1) ^ ((state & 1) != 0 ? 0x80200003U : 0U);
   return state;
@@ -164,7 +166,7 @@ std::vector<UnitCheck> unit_checks() {
                                           {.to = formats::e4m3,
                                            .rounding = Rounding::sr(8),
                                            .overflow = Overflow::saturate,
-                                           .scale = static_cast<std::int8_t>(w.at("scale"))},
+                                           .scale = signed_byte(w.at("scale"))},
                                           w.at("r"));
          EXPECT_EQ(w.at("result"), expected.code);
          EXPECT_EQ(w.at("flags"), expected.flags.bits());
@@ -206,7 +208,7 @@ std::vector<UnitCheck> unit_checks() {
          const WeightUpdateConfig config{.learning_rate = float_of(w.at("lr")),
                                          .momentum = float_of(w.at("mu")),
                                          .weight_decay = float_of(w.at("wd")),
-                                         .unscale = UnscaleByExponent{static_cast<std::int8_t>(w.at("k"))},
+                                         .unscale = UnscaleByExponent{signed_byte(w.at("k"))},
                                          .rounding = Rounding::sr(13)};
          const UpdatedWeight expected =
              update_weight(static_cast<std::uint16_t>(w.at("w")), float_of(w.at("m")), float_of(w.at("g")),
