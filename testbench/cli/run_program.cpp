@@ -36,6 +36,7 @@ int spawn(const std::vector<std::string>& command, int in, int out, int err) {
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
   if (err >= 0) posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   // We ignore SIGPIPE; the program must cope with it by itself.

@@ -22,7 +22,7 @@ class Setup : public testing::Test {
     for (const char* real : {"bash", "sed", "tr", "env"}) {
       fs::create_symlink(fs::path("/usr/bin") / real, directory_ / real);
     }
-    stand_in("apt-get", "echo CALLED apt-get \"$@\"");
+    stand_in("apt-get", R"(echo CALLED apt-get "$@")");
     stand_in("dpkg-query", "exit 1");  // knows none of the packages
     stand_in("id", "echo 0");
   }
@@ -65,7 +65,7 @@ TEST_F(Setup, InstallsOnlyThat) {
 
 TEST_F(Setup, DoesNothingWhenAllIsThere) {
   // As dpkg-query does with -W -f FORMAT PACKAGE...
-  stand_in("dpkg-query", "shift 2; for package in \"$@\"; do echo installed \"$package\"; done");
+  stand_in("dpkg-query", R"(shift 2; for package in "$@"; do echo installed "$package"; done)");
   const Finished run = setup("--test");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_FALSE(contains(run.out, "CALLED")) << run.out;
@@ -77,7 +77,7 @@ TEST_F(Setup, UsesSudoOrSaysWhatRootMustDo) {
   EXPECT_EQ(alone.exit_code, 1);
   EXPECT_FALSE(contains(alone.out, "CALLED")) << alone.out;
   EXPECT_TRUE(contains(alone.err, "apt-get install g++")) << alone.err;
-  stand_in("sudo", "echo CALLED sudo; \"$@\"");
+  stand_in("sudo", R"(echo CALLED sudo; "$@")");
   const Finished helped = setup();
   EXPECT_EQ(helped.exit_code, 0) << helped.err;
   EXPECT_TRUE(contains(helped.out, "CALLED sudo\nCALLED apt-get update")) << helped.out;
@@ -85,7 +85,7 @@ TEST_F(Setup, UsesSudoOrSaysWhatRootMustDo) {
 
 TEST_F(Setup, ExplainsFailures) {
   EXPECT_TRUE(contains(setup("--tests").err, "known are --test"));
-  stand_in("apt-get", "[ \"$1\" = update ] && exit 100");
+  stand_in("apt-get", R"([ "$1" = update ] && exit 100)");
   const Finished offline = setup();
   EXPECT_EQ(offline.exit_code, 1);
   EXPECT_TRUE(contains(offline.err, "network")) << offline.err;

@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -72,26 +73,50 @@ Word unpack(const std::string& digits, const std::vector<Field>& fields) {
   return word;
 }
 
+// "acc in 16 [44:29] fp16"
+Field parse_field(const std::string& text) {
+  std::array<char, 64> name{};
+  std::array<char, 4> direction{};
+  Field field;
+  const int parsed = std::sscanf(text.c_str(), "%63s %3s %d [%d:%d]", name.data(), direction.data(),
+                                 &field.bits, &field.msb, &field.lsb);
+  EXPECT_EQ(parsed, 5) << text;
+  field.name = name.data();
+  field.output = std::string(direction.data()) == "out";
+  return field;
+}
+
 VectorFile read_vectors(const fs::path& path) {
   VectorFile file;
-  const std::regex header_line(R"(// (\w+): (.*))");
-  const std::regex field_line(R"((\w+) (in|out) (\d+) \[(\d+):(\d+)\].*)");
   for (const std::string& line : lines_of(slurp(path))) {
-    std::smatch match;
     if (line.rfind("//", 0) != 0) {
       file.words.push_back(unpack(line, file.fields));
-    } else if (std::regex_match(line, match, header_line)) {
-      const std::string value = match[2];
-      std::smatch field;
-      if (match[1] == "field" && std::regex_match(value, field, field_line)) {
-        file.fields.push_back(
-            {field[1], field[2] == "out", std::stoi(field[3]), std::stoi(field[4]), std::stoi(field[5])});
-      } else {
-        file.header[match[1]] = value;
-      }
+      continue;
+    }
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    const std::string key = line.substr(3, colon - 3);
+    const std::string value = line.substr(colon + 2);
+    if (key == "field") {
+      file.fields.push_back(parse_field(value));
+    } else {
+      file.header[key] = value;
     }
   }
   return file;
+}
+
+// Every localparam of F.svh.
+std::map<std::string, int> read_localparams(const fs::path& path) {
+  std::map<std::string, int> found;
+  for (const std::string& line : lines_of(slurp(path))) {
+    std::array<char, 128> name{};
+    int value = 0;
+    if (std::sscanf(line.c_str(), "localparam int %127s = %d;", name.data(), &value) == 2) {
+      EXPECT_TRUE(found.emplace(name.data(), value).second) << line;
+    }
+  }
+  return found;
 }
 
 int signed_byte(std::uint32_t field) { return static_cast<int>(field) - (field >= 128 ? 256 : 0); }
@@ -268,12 +293,7 @@ TEST_F(Vectors, HeaderListAndLocalparamsAgree) {
     // Fields as listed, packed without a gap from the top bit to bit 0.
     ASSERT_EQ(file.fields.size(), unit["fields"].size());
     int top = unit["word_bits"].get<int>() - 1;
-    std::map<std::string, int> localparams;
-    const std::string svh = slurp(path.string() + ".svh");
-    const std::regex localparam(R"(localparam int (\w+) = (-?\d+);)");
-    for (std::sregex_iterator i(svh.begin(), svh.end(), localparam), end; i != end; ++i) {
-      EXPECT_TRUE(localparams.emplace((*i)[1], std::stoi((*i)[2])).second) << (*i)[1];
-    }
+    const std::map<std::string, int> localparams = read_localparams(path.string() + ".svh");
     std::string prefix;  // fp8_mac -> Fp8Mac
     for (const char c : "_" + name) {
       const bool first = !prefix.empty() && prefix.back() == '_';

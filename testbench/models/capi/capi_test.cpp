@@ -167,9 +167,10 @@ TEST(CApi, QuantizeTakesTheDrawsOfItsLanes) {
   constexpr int lanes = 3;
   constexpr long long run_seed = 7;
   constexpr long long stream = 0x100020101;
-  std::vector<float> values;
-  for (int i = 0; i < 100; ++i)
-    values.push_back(std::ldexp(1.0F + static_cast<float>(i) / 128.0F, i % 40 - 20));
+  std::vector<float> values(100);
+  for (int i = 0; i < 100; ++i) {
+    values[i] = std::ldexp(1.0F + static_cast<float>(i) / 128.0F, i % 40 - 20);
+  }
   values[50] = 1e30F;
   std::vector<unsigned int> codes(values.size());
   unsigned int flags = 0;
