@@ -12,6 +12,7 @@
 #include "models/kernels/aligned_buffer.hpp"
 #include "models/kernels/draw_stream.hpp"
 #include "models/kernels/parallel.hpp"
+#include "models/kernels/prefetch.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/prune.cpp"
@@ -62,6 +63,7 @@ void PruneRow(const float* g, float tau, int random_bits, const std::uint32_t* d
   const auto all = hn::Set(di, static_cast<std::int32_t>(1U << random_bits));
   const V unit = hn::Set(d, std::ldexp(1.0F, -random_bits));
   for (std::size_t i = 0; i < count; i += lanes) {
+    prefetch_next_page(g + i);
     const V x = hn::LoadU(d, g + i);
     const V magnitude = hn::Abs(x);
     const auto zero_in = hn::Eq(x, hn::Zero(d));

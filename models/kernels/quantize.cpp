@@ -9,6 +9,7 @@
 #include "models/kernels/aligned_buffer.hpp"
 #include "models/kernels/draw_stream.hpp"
 #include "models/kernels/parallel.hpp"
+#include "models/kernels/prefetch.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/quantize.cpp"
@@ -178,6 +179,7 @@ HWY_INLINE void QuantizeLoop(const Rounder& rounder, const Grid& g, const float*
   const VU inf = Const(g.inf);
   const VU signs_beyond = Const(g.unsigned_beyond ? 0 : g.sign);
   for (std::size_t i = 0; i < count; i += lanes) {
+    prefetch_next_page(in + i);
     const VU bits = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(in + i));
     const VU a = hn::And(bits, absolute);
     const VU word = random ? hn::LoadU(du, draw + i) : hn::Zero(du);
