@@ -64,9 +64,9 @@ DrawStream::DrawStream(const DrawSource& source, std::uint64_t first_lane, int l
   std::vector<int> lags = draw_recurrence(leap_);
   // By Frobenius all lags may be doubled, as often as it takes to keep them at a distance.
   std::size_t stretch = 1;
-  while (lags.front() * lanes * stretch < static_cast<std::size_t>(spacing)) stretch *= 2;
+  while (stretch * lags.front() * lanes < static_cast<std::size_t>(spacing)) stretch *= 2;
   lag_.reserve(lags.size());
-  for (const int lag : lags) lag_.push_back(lag * lanes * stretch);
+  for (const int lag : lags) lag_.push_back(stretch * lag * lanes);
   seed_.reserve(lanes);
   for (int lane = 0; lane < lanes; ++lane) seed_.push_back(source.lane(first_lane + lane).state());
   anchor_ = state_ = seed_;

@@ -104,7 +104,7 @@ HWY_NOINLINE void RunTile(const AlignedAdder<T>& adder, const AlignedTile<T>& ti
     const std::size_t end = std::min(first + tile.group, tile.depth);
     V largest[tile_rows][tile_vectors];
 #pragma GCC unroll 4
-    for (std::size_t r = 0; r < tile_rows; ++r) largest[r][0] = largest[r][1] = hn::Zero(d);
+    for (auto& row : largest) row[0] = row[1] = hn::Zero(d);
     for (std::size_t k = first; k < end; ++k) {
       const V b0 = hn::Load(d, tile.b_binade + k * width);
       const V b1 = hn::Load(d, tile.b_binade + k * width + lanes);

@@ -23,7 +23,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t wanted_block_k = 256;
 
@@ -101,6 +100,12 @@ void RunCarefully(const CarefulStep<mode>& step, const Tile<T>& tile, T shift) {
   }
 }
 
+// Decoded rows of A that fit 32 MiB.
+template <class T>
+std::int64_t RowsInBudget(std::int64_t k) {
+  return (std::int64_t{32} << 20) / (k * static_cast<std::int64_t>(sizeof(T)));
+}
+
 // One thread's share of a GEMM: rows of array tiles against panels of columns.
 template <class Shape, class S, Mode mode>
 class BlockRunner {
@@ -131,9 +136,8 @@ class BlockRunner {
 
   void Run(const std::vector<ColumnPanel>& panels, std::int64_t row_tile0, std::int64_t row_tile1,
            std::int64_t panel0, std::int64_t panel1) {
-    // Tile rows whose decoded A fits 32 MiB, at least one.
-    const auto tile_bytes = static_cast<std::int64_t>(padded_rows_ * a_stride_ * sizeof(T));
-    const std::int64_t tiles_per_block = std::max<std::int64_t>(1, (std::int64_t{32} << 20) / tile_bytes);
+    // Tile rows whose decoded A fits the budget, at least one.
+    const std::int64_t tiles_per_block = std::max<std::int64_t>(1, RowsInBudget<T>(job_.op.k) / padded_rows_);
     a_ = AlignedBuffer<T>(std::min(tiles_per_block, row_tile1 - row_tile0) * padded_rows_ * a_stride_);
     for (std::int64_t block = row_tile0; block < row_tile1; block += tiles_per_block) {
       const std::int64_t block_end = std::min(block + tiles_per_block, row_tile1);
@@ -263,10 +267,11 @@ class BlockRunner {
 
 template <class Shape, class S, Mode mode>
 void RunAll(const Job& job, int threads) {
-  const std::int64_t width = static_cast<std::int64_t>(TileColumns<typename S::T>());
+  const auto width = static_cast<std::int64_t>(TileColumns<typename S::T>());
   const auto panels = column_panels(job.op.n, width, job.stochastic() ? job.options.draws.lanes : 0);
-  // Without random numbers the array's shape does not matter, and longer tile rows decode less often.
-  const std::int64_t rows_per_tile = job.stochastic() ? job.options.rows : 64;
+  // Without random numbers the array's shape does not matter; tall tiles decode B less often.
+  const std::int64_t tall = std::clamp<std::int64_t>(RowsInBudget<typename S::T>(job.op.k), tile_rows, 64);
+  const std::int64_t rows_per_tile = job.stochastic() ? job.options.rows : tall;
   const std::int64_t row_tiles = (job.op.m + rows_per_tile - 1) / rows_per_tile;
   const auto panel_count = static_cast<std::int64_t>(panels.size());
   if (panel_count >= row_tiles) {

@@ -12,7 +12,7 @@ namespace mantissa::kernels {
 // False where no vector form exists (formats without Inf, more than 51 significant and random bits, a chunk
 // whose inner accumulator differs from the outer): use the scalar model. Aligned accumulators have a kernel
 // of their own.
-bool gemm_rounded_supports(const GemmOperands& operands, const Accumulator& accumulator);
+bool gemm_rounded_supports(const GemmOperands& operands, const Accumulator& how);
 
 void gemm_rounded(const GemmOperands& operands, const GemmOptions& options, std::span<float> c, int threads);
 

@@ -152,7 +152,7 @@ struct ChunkTile {
       const std::size_t end = std::min(first + tile.group, tile.depth);
       VecOf<T> inner[tile_rows][tile_vectors];
 #pragma GCC unroll 4
-      for (std::size_t r = 0; r < tile_rows; ++r) inner[r][0] = inner[r][1] = hn::Zero(d);
+      for (auto& row : inner) row[0] = row[1] = hn::Zero(d);
       for (std::size_t k = first; k < end; ++k) {
         const auto b0 = hn::Load(d, tile.b + k * width);
         const auto b1 = hn::Load(d, tile.b + k * width + lanes);
