@@ -1,6 +1,7 @@
 // The program as a whole: version, help whose examples are true, errors that say what exists.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ const std::vector<Arguments>& every_command() {
       {"calc", "prune"},
       {"calc", "lfsr"},
       {"vectors"},
+      {"bench"},
   };
   return commands;
 }
@@ -107,6 +109,23 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
     for (const std::string& word : mistake.words) {
       EXPECT_NE(run.err.find(word), std::string::npos) << "no " << word << " in: " << run.err;
     }
+  }
+}
+
+TEST(Program, BenchReportsEveryRowAsJson) {
+  const Finished run =
+      run_mantissa({"bench", "--size", "32", "--elements", "4096", "--repeat", "1", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto report = nlohmann::json::parse(run.out);
+  EXPECT_FALSE(report["openblas_core"].get<std::string>().empty());
+  ASSERT_GT(report["rows"].size(), 5U);
+  for (const auto& row : report["rows"]) {
+    EXPECT_FALSE(row.at("name").get<std::string>().empty());
+    EXPECT_FALSE(row.at("peer").get<std::string>().empty()) << row;
+    EXPECT_GT(row.at("rate").get<double>(), 0.0) << row;
+    EXPECT_NEAR(row.at("ratio").get<double>() * row.at("peer_rate").get<double>(),
+                row.at("rate").get<double>(), 1e-9 * row.at("rate").get<double>())
+        << row;
   }
 }
 
