@@ -52,9 +52,9 @@ std::uint32_t exact_among_survivors(std::span<const float> values, std::uint32_t
 }  // namespace
 
 void TopShare::check() const {
-  const auto is_share = [](double value) { return value > 0 && value <= 1; };
+  const auto is_share = [](double value) { return value >= 1e-12 && value <= 1; };
   if (!is_share(keep) || !is_share(sample)) {
-    throw std::invalid_argument("the shares to keep and to sample must be above 0 and at most 1");
+    throw std::invalid_argument("the shares to keep and to sample must be from 1e-12 to 1");
   }
   if (!(too_many >= 1) || !(too_few >= 0 && too_few <= 1) || attempts < 0) {
     throw std::invalid_argument("survivor bounds need too_many >= 1, too_few 0..1, attempts >= 0");
@@ -125,6 +125,8 @@ std::vector<std::uint8_t> GradientCompressor::compress(std::span<const float> gr
     throw std::invalid_argument("a gradient of " + std::to_string(gradient.size()) +
                                 " elements for a tensor of " + std::to_string(velocity_.size()));
   }
+  share.check();  // before anything is accumulated
+  if (gradient.empty()) return {};
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     float& u = velocity_[i];
     float& v = accumulated_[i];

@@ -99,7 +99,7 @@ struct Format {
 
   // "e5m2", "e4m3:ieee", "e4m3:bias=11", "fp16", any eXmY. Throws std::invalid_argument with what exists.
   static Format parse(std::string_view name);
-  // The shortest name that parses back to this format.
+  // A name that parses back to this format.
   std::string name() const;
 };
 

@@ -74,8 +74,8 @@ DrawStream::DrawStream(const DrawSource& source, std::uint64_t first_lane, int l
 
 void DrawStream::seek(std::uint64_t draw) {
   if (draw == next_draw_) return;
-  const std::uint64_t distance = draw - anchor_draw_;
-  if (distance == last_distance_) {
+  const std::uint64_t distance = draw > anchor_draw_ ? draw - anchor_draw_ : 0;
+  if (distance != 0 && distance == last_distance_) {
     if (!jump_) {
       jump_.emplace(lfsr_step_matrix().power((distance % 0xFFFFFFFFULL) * static_cast<std::uint64_t>(leap_)));
     }

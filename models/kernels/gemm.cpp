@@ -63,9 +63,16 @@ GemmCounts gemm(const GemmOperands& operands, const GemmOptions& options, std::s
   }
   GemmCounts counts;
   if (options.skip_zero_a) {
-    for (const std::int64_t j : special_columns(operands)) {
-      counts.suppressed += gemm_block(operands, options, c, 0, operands.m, j, j + 1).suppressed;
-    }
+    const std::vector<std::int64_t> columns = special_columns(operands);
+    std::atomic<std::uint64_t> suppressed{0};
+    parallel_ranges(
+        static_cast<std::int64_t>(columns.size()), 1, threads, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            suppressed +=
+                gemm_block(operands, options, c, 0, operands.m, columns[i], columns[i] + 1).suppressed;
+          }
+        });
+    counts.suppressed = suppressed;
   }
   return counts;
 }

@@ -17,7 +17,7 @@
 #include <hwy/highway.h>
 
 #include "models/kernels/decode-inl.hpp"
-#include "models/kernels/round_lanes-inl.hpp"
+#include "models/kernels/round_tiles-inl.hpp"
 
 #ifndef MANTISSA_KERNELS_GEMM_ALIGNED_ONCE
 #define MANTISSA_KERNELS_GEMM_ALIGNED_ONCE
@@ -46,13 +46,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET <= HWY_AVX3
-constexpr std::size_t tile_rows = 4;
-#else
-constexpr std::size_t tile_rows = 2;
-#endif
-constexpr std::size_t tile_vectors = 2;
-
 // The accumulator's constants. A sum of truncated terms is a whole number of 2^(E-b), exact in T.
 template <class T>
 struct AlignedAdder {
@@ -60,12 +53,12 @@ struct AlignedAdder {
   using V = hn::VFromD<D>;
   Lattice<T> lattice;
   V bits;      // 2^b
-  bool exact;  // the sum always fits the format: nothing to truncate
+  bool exact;  // FP32 in float lanes: the sum is already a number of the format
 
   explicit AlignedAdder(const Accumulator& how)
       : lattice(how.format, Rounding::rtz()),
         bits(hn::Set(D(), std::ldexp(T{1}, how.aligned_bits))),
-        exact(how.format.precision() >= std::numeric_limits<T>::digits) {}
+        exact(how.format == formats::fp32 && std::is_same_v<T, float>) {}
 
   // 2^exponent of the accumulator, 0 if it is zero.
   HWY_INLINE V Binade(V acc) const {
@@ -229,6 +222,18 @@ int sum_bits(const Accumulator& how) {
   return how.aligned_bits + 2 + std::bit_width(static_cast<unsigned>(how.group) + 1);
 }
 
+// Float lanes hold the sum, and Lattice::Truncate of it, without overflow.
+bool fits_float(const GemmOperands& operands, const Accumulator& how) {
+  if (sum_bits(how) > std::numeric_limits<float>::digits) return false;
+  if (how.format == formats::fp32) return true;  // nothing is truncated, and Inf is clamped like any overflow
+  const int product = operands.a_format.max_exponent() + operands.b_format.max_exponent() + 2;
+  const int accumulator =
+      std::min(how.format.max_exponent(),
+               product + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(operands.k))));
+  const int sum = std::max(product, accumulator) + std::bit_width(static_cast<unsigned>(how.group) + 1);
+  return how.format.mantissa_bits <= 22 && sum + 23 - how.format.mantissa_bits <= 126;
+}
+
 }  // namespace
 
 bool gemm_aligned_supports(const GemmOperands& operands, const Accumulator& how) {
@@ -247,7 +252,7 @@ void gemm_aligned(const GemmOperands& operands, const GemmOptions& options, std:
   }
   const OperandTables a(operands.a_format);
   const OperandTables b(operands.b_format);
-  const bool wide = sum_bits(options.accumulator) > 24;
+  const bool wide = !fits_float(operands, options.accumulator);
   const auto block = HWY_DYNAMIC_DISPATCH(GemmAligned);
   parallel_ranges(operands.n, 32, threads, [&](std::int64_t col0, std::int64_t col1) {
     block(operands, options, a, b, c, wide, 0, operands.m, col0, col1);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -270,7 +269,8 @@ void RunAll(const Job& job, int threads) {
   const auto width = static_cast<std::int64_t>(TileColumns<typename S::T>());
   const auto panels = column_panels(job.op.n, width, job.stochastic() ? job.options.draws.lanes : 0);
   // Without random numbers the array's shape does not matter; tall tiles decode B less often.
-  const std::int64_t tall = std::clamp<std::int64_t>(RowsInBudget<typename S::T>(job.op.k), tile_rows, 64);
+  const std::int64_t tall =
+      std::clamp<std::int64_t>(std::min(job.op.m, RowsInBudget<typename S::T>(job.op.k)), tile_rows, 64);
   const std::int64_t rows_per_tile = job.stochastic() ? job.options.rows : tall;
   const std::int64_t row_tiles = (job.op.m + rows_per_tile - 1) / rows_per_tile;
   const auto panel_count = static_cast<std::int64_t>(panels.size());

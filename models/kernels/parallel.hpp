@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,11 +30,18 @@ void parallel_ranges(std::int64_t count, std::int64_t grain, int threads, const 
       failure[worker] = std::current_exception();
     }
   };
-  std::vector<std::thread> pool;
-  pool.reserve(workers - 1);
-  for (std::int64_t worker = 1; worker < workers; ++worker) pool.emplace_back(run, worker);
-  run(0);
-  for (std::thread& thread : pool) thread.join();
+  {
+    std::vector<std::jthread> pool;
+    pool.reserve(workers - 1);
+    std::int64_t worker = 1;
+    try {
+      for (; worker < workers; ++worker) pool.emplace_back(run, worker);
+    } catch (const std::system_error&) {
+      // No more threads to be had: what is left is done here.
+    }
+    run(0);
+    for (; worker < workers; ++worker) run(worker);
+  }
   for (const std::exception_ptr& each : failure) {
     if (each) std::rethrow_exception(each);
   }

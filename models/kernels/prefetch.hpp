@@ -5,7 +5,7 @@
 
 namespace mantissa::kernels {
 
-// One page ahead: hardware prefetchers stop at a page's end. It made the quantizer 1.5 times faster. The
+// One page ahead: hardware prefetchers stop at a page's end. That bounds a streaming kernel. The
 // address may lie past the data; it is only a hint, and computed as a number because no such pointer may be
 // formed.
 // (Always inlined, or the optimizer takes a function without effect for no function at all.)

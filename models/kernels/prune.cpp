@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -117,13 +118,19 @@ namespace {
 HWY_EXPORT(PruneRow);
 HWY_EXPORT(NonzeroRow);
 
-// Random numbers are made and used a block at a time; a block is a multiple of any vector and of whole mask
-// bytes.
-constexpr std::int64_t block_elements = 4096;
+// Random numbers are made and used a block at a time: some 4096 elements, whole draws of every lane, whole
+// vectors and whole mask bytes.
+std::int64_t block_elements(const DrawSource& draws) {
+  const std::int64_t unit = std::lcm(std::int64_t{draws.lanes}, std::int64_t{64});
+  return (4096 + unit - 1) / unit * unit;
+}
+
+// Blocks of more lanes would be too large.
+constexpr int max_lanes = 1 << 16;
 
 // The share (2^r - R) / 2^r is an FP32 number, and the residual of Residual() does not underflow.
-bool vectorised(const Pruner& pruner) {
-  return pruner.format == formats::fp32 && pruner.random_bits <= 23 &&
+bool vectorised(const Pruner& pruner, const DrawSource& draws) {
+  return pruner.format == formats::fp32 && pruner.random_bits <= 23 && draws.lanes <= max_lanes &&
          (pruner.tau == 0 || (pruner.tau & 0x7FFFFFFFU) >= fp32_bits(0x1p-100F));
 }
 
@@ -133,12 +140,12 @@ void prune_range(std::span<const float> g, const Pruner& pruner, const DrawSourc
   const auto row = HWY_DYNAMIC_DISPATCH(PruneRow);
   const float tau = fp32_value(pruner.tau & 0x7FFFFFFFU);
   const std::int64_t lanes = draws.lanes;
-  const std::int64_t block = block_elements * lanes;  // whole draws of every lane
+  const std::int64_t block = block_elements(draws);
   DrawStream stream(draws, 0, draws.lanes);
   stream.seek(begin / lanes);
-  AlignedBuffer<std::uint32_t> random(block_elements * lanes);
-  AlignedBuffer<float> padded(block_elements * lanes);
-  AlignedBuffer<std::uint8_t> padded_bits(block_elements * lanes / 8);
+  AlignedBuffer<std::uint32_t> random(block);
+  AlignedBuffer<float> padded(block);
+  AlignedBuffer<std::uint8_t> padded_bits(block / 8);
   for (std::int64_t i = begin; i < end; i += block) {
     stream.fill(random.span());
     const std::int64_t count = std::min(block, end - i);
@@ -163,11 +170,11 @@ void prune_range(std::span<const float> g, const Pruner& pruner, const DrawSourc
 
 PruneCounts prune(std::span<const float> g, const Pruner& pruner, const DrawSource& draws,
                   std::span<float> out, std::span<std::uint8_t> nonzero, int threads) {
-  if (!vectorised(pruner)) return prune_tensor<float>(g, pruner, draws, out, nonzero);
+  if (!vectorised(pruner, draws)) return prune_tensor<float>(g, pruner, draws, out, nonzero);
   check_prune(pruner, draws, 32, g.size(), out.size(), nonzero.size());
   PruneCounts counts;
   std::mutex merge;
-  parallel_ranges(static_cast<std::int64_t>(g.size()), block_elements * draws.lanes, threads,
+  parallel_ranges(static_cast<std::int64_t>(g.size()), block_elements(draws), threads,
                   [&](std::int64_t begin, std::int64_t end) {
                     PruneCounts met;
                     prune_range(g, pruner, draws, out, nonzero, begin, end, met);
@@ -191,6 +198,10 @@ std::uint64_t nonzero_mask(std::span<const std::uint8_t> codes, const Format& fo
 }
 
 std::uint64_t count_nonzero(std::span<const std::uint8_t> nonzero, std::uint64_t begin, std::uint64_t end) {
+  if (begin > end || end > 8 * nonzero.size()) {
+    throw std::invalid_argument("positions " + std::to_string(begin) + ".." + std::to_string(end) +
+                                " are not within a mask of " + std::to_string(8 * nonzero.size()) + " bits");
+  }
   std::uint64_t found = 0;
   while (begin < end) {
     const std::uint64_t stop = std::min(end, (begin / 8 + 1) * 8);

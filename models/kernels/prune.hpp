@@ -17,7 +17,7 @@ PruneCounts prune(std::span<const float> g, const Pruner& pruner, const DrawSour
 std::uint64_t nonzero_mask(std::span<const std::uint8_t> codes, const Format& format,
                            std::span<std::uint8_t> nonzero);
 
-// Set bits in positions [begin, end) of a mask.
+// Set bits in positions [begin, end) of a mask. Throws std::invalid_argument for positions outside it.
 std::uint64_t count_nonzero(std::span<const std::uint8_t> nonzero, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace mantissa::kernels

@@ -10,6 +10,7 @@
 #include "models/kernels/draw_stream.hpp"
 #include "models/kernels/parallel.hpp"
 #include "models/kernels/prefetch.hpp"
+#include "models/quantize/rounding_draws.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/quantize.cpp"
@@ -292,6 +293,12 @@ HWY_EXPORT(Dequantize8);
 // Random numbers are made and used a block at a time, in the first-level cache.
 constexpr std::int64_t block_elements = 4096;
 
+// Whole draws of every lane.
+std::int64_t block_of(const DrawSource& draws) {
+  const std::int64_t lanes = std::max(draws.lanes, 1);
+  return (block_elements + lanes - 1) / lanes * lanes;
+}
+
 // The vector form wants the target's smallest normal to be a normal FP32 number (and for counts the one below
 // it too), and room for the random bits.
 bool vectorised(const Conversion& how, bool counting) {
@@ -316,7 +323,7 @@ void quantize_range(std::span<const float> values, const Grid& grid, const Conve
   };
   if (!how.rounding.stochastic()) return run(nullptr, begin, end - begin);
   const std::int64_t lanes = draws.lanes;
-  const std::int64_t block = (block_elements + lanes - 1) / lanes * lanes;
+  const std::int64_t block = block_of(draws);
   DrawStream stream(draws, 0, draws.lanes);
   stream.seek(begin / lanes);
   AlignedBuffer<std::uint32_t> random(block);
@@ -337,13 +344,9 @@ void quantize(std::span<const float> values, const Conversion& how, const DrawSo
     if (counts != nullptr) *counts += met;
     return;
   }
-  if (how.rounding.stochastic()) {
-    draws.check();
-    check_leap(draws.leap, how.rounding.random_bits);
-  }
+  const RoundingDraws checked(how.rounding, draws);  // refuses what the scalar model refuses
   const Grid grid = grid_of(how);
-  const std::int64_t grain =
-      how.rounding.stochastic() ? std::int64_t{block_elements} * draws.lanes : block_elements;
+  const std::int64_t grain = block_of(draws);
   std::mutex merge;
   parallel_ranges(
       static_cast<std::int64_t>(values.size()), grain, threads, [&](std::int64_t begin, std::int64_t end) {

@@ -81,6 +81,18 @@ bool exact_in_fp32(const Format& format) {
 }
 
 void Accumulator::check() const {
+  if (group < 1 || group > max_k) {
+    throw std::invalid_argument("an accumulator's group must be 1..2^24, not " + std::to_string(group));
+  }
+  if (kind == Kind::aligned && (aligned_bits < 1 || aligned_bits > 64)) {
+    throw std::invalid_argument("aligned bits must be 1..64, not " + std::to_string(aligned_bits));
+  }
+  for (const Rounding& each : {rounding, inner_rounding}) {
+    if (each.stochastic() && (each.random_bits < 1 || each.random_bits > 32)) {
+      throw std::invalid_argument("stochastic rounding takes 1..32 random bits, not " +
+                                  std::to_string(each.random_bits));
+    }
+  }
   for (const Format& each : {format, inner_format}) {
     if (!exact_in_fp32(each)) {
       throw std::invalid_argument("accumulator format " + each.name() +

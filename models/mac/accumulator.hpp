@@ -51,7 +51,8 @@ struct Accumulator {
   std::string kind_name() const;  // parses back
   std::string name() const;       // "fp16 sr:8 chunk:4"
 
-  // Throws std::invalid_argument unless every value of the format (and inner format) is an FP32 value.
+  // Throws std::invalid_argument unless every value of the format (and inner format) is an FP32 value, the
+  // group is 1..2^24, aligned bits are 1..64 and stochastic roundings have 1..32 random bits.
   void check() const;
 };
 

@@ -159,9 +159,17 @@ OutputDraws output_draws(const GemmOperands& operands, const GemmOptions& option
 
 }  // namespace
 
+void check_gemm_sides(std::int64_t m, std::int64_t n, std::int64_t k) {
+  for (const std::int64_t side : {m, n, k}) {
+    if (side < 0 || side > std::int64_t{1} << 31) {
+      throw std::invalid_argument("a side of a GEMM must be 0..2^31, not " + std::to_string(side));
+    }
+  }
+}
+
 void check_gemm(const GemmOperands& operands, const GemmOptions& options, std::size_t outputs) {
   const auto [m, n, k] = std::tuple(operands.m, operands.n, operands.k);
-  if (m < 0 || n < 0 || k < 0) throw std::invalid_argument("a GEMM cannot have a negative size");
+  check_gemm_sides(m, n, k);
   const auto elements = [](std::int64_t rows, std::int64_t cols) {
     return static_cast<unsigned __int128>(rows) * static_cast<unsigned __int128>(cols);
   };

@@ -36,6 +36,9 @@ struct GemmCounts {
   friend bool operator==(const GemmCounts&, const GemmCounts&) = default;
 };
 
+// Throws std::invalid_argument for a side outside 0..2^31.
+void check_gemm_sides(std::int64_t m, std::int64_t n, std::int64_t k);
+
 // Throws std::invalid_argument for sizes that do not fit the spans, formats whose product is not exact, K >
 // 2^24.
 void check_gemm(const GemmOperands& operands, const GemmOptions& options, std::size_t outputs);

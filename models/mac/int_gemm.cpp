@@ -7,6 +7,7 @@
 
 #include "models/format/convert.hpp"
 #include "models/mac/arithmetic.hpp"
+#include "models/mac/gemm.hpp"
 #include "models/mac/int_mac.hpp"
 
 namespace mantissa {
@@ -35,9 +36,7 @@ void check_matrix(const char* name, const IntMatrix& matrix, std::int64_t rows, 
 }
 
 void check_int_gemm(const IntGemmOperands& operands, std::size_t outputs) {
-  if (operands.m < 0 || operands.n < 0 || operands.k < 0) {
-    throw std::invalid_argument("a GEMM cannot have a negative size");
-  }
+  check_gemm_sides(operands.m, operands.n, operands.k);
   check_matrix("A", operands.a, operands.m, operands.k);
   check_matrix("B", operands.b, operands.k, operands.n);
   if (operands.a.bits == 16 && operands.b.bits == 16) {

@@ -25,11 +25,13 @@ float channel_mean(std::span<const float> x) {
 float normalised(float x, float mean, float inv) { return f32::mul(f32::sub(x, mean), inv); }
 
 void normalise(std::span<const float> x, float mean, float inv, float gamma, float beta, std::span<float> y) {
+  check_channel(x.size(), y.size());
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = f32::fma(normalised(x[i], mean, inv), gamma, beta);
 }
 
 GradientSums gradient_sums(std::span<const float> x, std::span<const float> g, float gamma, float mean,
                            float inv) {
+  check_channel(x.size(), g.size());
   GradientSums sums;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const float xhat = normalised(x[i], mean, inv);

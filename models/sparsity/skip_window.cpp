@@ -9,7 +9,9 @@ namespace {
 
 void check_schedule(const SkipWindow& array, std::int64_t k, std::size_t counts) {
   array.check();
-  if (k < 1) throw std::invalid_argument("a step needs at least one k, not " + std::to_string(k));
+  if (k < 1 || k > std::int64_t{1} << 31) {
+    throw std::invalid_argument("a step has 1..2^31 of k, not " + std::to_string(k));
+  }
   const auto windows = static_cast<std::size_t>(array.windows(k));
   if (counts % windows != 0 || counts / windows > static_cast<std::size_t>(array.rows)) {
     throw std::invalid_argument(std::to_string(counts) + " non-zero counts are not those of up to " +

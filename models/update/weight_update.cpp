@@ -7,6 +7,7 @@
 
 #include "models/format/convert.hpp"
 #include "models/mac/arithmetic.hpp"
+#include "models/quantize/rounding_draws.hpp"
 
 namespace mantissa {
 namespace {
@@ -61,9 +62,8 @@ bool update_weights(std::span<std::uint16_t> weights, std::span<float> momentum,
                                 std::to_string(weights.size()) + ", " + std::to_string(momentum.size()) +
                                 ", " + std::to_string(gradient.size()));
   }
-  check_leap(draws.leap, config.rounding.random_bits);
+  RoundingDraws element_draws(config.rounding, draws);
   if (has_nonfinite(gradient)) return false;
-  ElementDraws element_draws(draws);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const UpdatedWeight next = updated(weights[i], momentum[i], gradient[i], config, element_draws.next());
     weights[i] = next.weight;

@@ -87,7 +87,7 @@ TEST_P(GemmKernel, EqualsTheScalarModel) {
   const bool aligned = kind.starts_with("aligned");
   std::uint64_t seed = 1;
   for (const char* acc :
-       {"fp32", "fp16", "bf16", "e6m5", "e6m9", "e6m15", "e5m2", "e8m3", "e4m0", "e8m22", "e4m3"}) {
+       {"fp32", "fp16", "bf16", "e6m5", "e6m9", "e6m15", "e5m2", "e8m3", "e4m0", "e8m22", "e4m23"}) {
     for (const char* round : {"rne", "rtz", "sr:8", "sr:13", "sr:16"}) {
       if (aligned && std::string(round) != "rne") continue;  // it truncates, whatever is asked for
       for (const auto& [a, b] :
@@ -121,6 +121,47 @@ INSTANTIATE_TEST_SUITE_P(Options, GemmKernel,
                            }
                            return name;
                          });
+
+// Any format, bias, option and array shape: corners that nobody thought of.
+TEST(GemmKernel, RandomDesignPointsEqualTheScalarModel) {
+  test::Random random(2024);
+  const auto pick = [&](int low, int high) { return low + static_cast<int>(random() % (high - low + 1)); };
+  int tried = 0;
+  while (tried < 1500) {
+    const auto operand_format = [&] {
+      const int exponent = pick(2, 6);
+      Format format{exponent, pick(0, 7 - exponent), (1 << (exponent - 1)) - 1,
+                    static_cast<Specials>(pick(0, 3))};
+      if (pick(0, 2) == 0) format.bias += pick(-40, 40);
+      return format;
+    };
+    const Format a = operand_format();
+    const Format b = operand_format();
+    const int exponent = pick(2, 8);
+    Format acc{exponent, pick(0, 23), (1 << (exponent - 1)) - 1, Specials::ieee};
+    if (pick(0, 2) == 0) acc.bias += pick(-20, 20);
+    const int group = pick(1, 40);
+    const std::string kinds[] = {"plain", "chunk:" + std::to_string(group), "fused:" + std::to_string(group),
+                                 "kulisch",
+                                 "aligned:" + std::to_string(group) + "," + std::to_string(pick(1, 45))};
+    const Rounding roundings[] = {Rounding::rne(), Rounding::rtz(), Rounding::sr(pick(1, 32))};
+    GemmOptions options;
+    try {
+      options.accumulator = Accumulator::parse(kinds[pick(0, 4)], acc, roundings[pick(0, 2)]);
+      options.rows = pick(1, 20);
+      options.first_tile = pick(0, 1000);
+      options.skip_zero_a = pick(0, 1) == 0;
+      options.draws = {.run_seed = random(), .stream = random(), .lanes = pick(1, 40), .leap = 32};
+      const Problem problem(pick(1, 7), pick(1, 45), pick(1, 40), a, b, static_cast<Values>(pick(0, 3)),
+                            random());
+      expect_golden(problem, options);
+    } catch (const std::invalid_argument&) {
+      continue;  // formats that FP32 cannot hold are refused
+    }
+    ++tried;
+    if (HasFatalFailure()) return;
+  }
+}
 
 TEST(GemmKernel, BlocksOfKJoin) {
   for (const char* kind : {"plain", "chunk:100", "fused:3", "fused:700", "kulisch", "aligned:48,14"}) {
@@ -211,6 +252,15 @@ TEST(GemmKernel, RefusesWhatTheScalarModelRefuses) {
   GemmOptions options;
   options.accumulator.rounding = Rounding::sr(20);  // more random bits than the leap of 16
   EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
+  options.accumulator.rounding = Rounding::sr(-3);
+  EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
+  options.accumulator = {.kind = Accumulator::Kind::fused, .group = 0};
+  EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
+  options.accumulator = {.kind = Accumulator::Kind::aligned, .group = 4, .aligned_bits = 65};
+  EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
+  GemmOperands endless;
+  endless.m = std::int64_t{1} << 62;
+  EXPECT_THROW(kernels::gemm(endless, {}, {}), std::invalid_argument);
   options = {};
   options.draws.lanes = 0;
   EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);

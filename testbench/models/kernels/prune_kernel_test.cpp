@@ -100,6 +100,8 @@ TEST(NonzeroMask, TellsZerosOfBothSignsFromEverythingElse) {
   std::vector<std::uint8_t> codes(9);
   std::vector<std::uint8_t> bits(1);
   EXPECT_THROW(kernels::nonzero_mask(codes, formats::e5m2, bits), std::invalid_argument);
+  EXPECT_THROW(kernels::count_nonzero(bits, 0, 9), std::invalid_argument);
+  EXPECT_THROW(kernels::count_nonzero(bits, 5, 4), std::invalid_argument);
 }
 
 }  // namespace

@@ -130,6 +130,8 @@ TEST(QuantizeKernel, RefusesWhatTheScalarModelRefuses) {
                std::invalid_argument);
   EXPECT_THROW(kernels::quantize<std::uint8_t>(values, stochastic, {.leap = 7}, codes),
                std::invalid_argument);
+  const Conversion no_bits{.to = formats::e5m2, .rounding = Rounding::sr(0)};
+  EXPECT_THROW(kernels::quantize<std::uint8_t>(values, no_bits, {}, codes), std::invalid_argument);
 }
 
 // FP32 patterns first, first + stride, ... against MPFR's boundaries.

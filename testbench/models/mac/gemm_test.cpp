@@ -1,4 +1,5 @@
-// The golden GEMM against an independent reference program, in every accumulator option.
+// The golden GEMM, and the kernels on every SIMD target, against an independent reference program, in every
+// accumulator option.
 #include "models/mac/gemm.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +7,8 @@
 #include <vector>
 
 #include "models/format/convert.hpp"
+#include "models/kernels/gemm.hpp"
+#include "testbench/models/kernels/all_targets.hpp"
 #include "testbench/support/arith_cases.hpp"
 
 namespace mantissa {
@@ -50,16 +53,25 @@ TEST(Gemm, EqualsReferenceProgram) {
                      .stream = test::hex64(one["stream"]),
                      .lanes = one["cols"],
                      .leap = one["leap"]};
+    const auto expect_reference = [&](std::span<const float> c, const std::string& who) {
+      std::size_t i = 0;
+      for (const auto& row : one["C"]) {
+        for (const auto& expected : row) {
+          const std::uint32_t code =
+              convert(fp32_bits(c[i++]), {.from = formats::fp32, .to = options.accumulator.format}).code;
+          ASSERT_EQ(code, hex32(expected))
+              << who << ", " << options.accumulator.name() << ", output " << i - 1;
+        }
+      }
+    };
     std::vector<float> c(operands.m * operands.n);
     gemm(operands, options, c);
-    std::size_t i = 0;
-    for (const auto& row : one["C"]) {
-      for (const auto& expected : row) {
-        const std::uint32_t code =
-            convert(fp32_bits(c[i++]), {.from = formats::fp32, .to = options.accumulator.format}).code;
-        ASSERT_EQ(code, hex32(expected)) << options.accumulator.name() << " output " << i - 1;
-      }
-    }
+    expect_reference(c, "scalar model");
+    test::on_every_target([&](const std::string& target) {
+      kernels::gemm(operands, options, c);
+      expect_reference(c, target);
+    });
+    if (HasFatalFailure()) return;
   }
 }
 
