@@ -103,6 +103,11 @@ T& required(T* result) {
   return *result;
 }
 
+const char* required_name(const char* name) {
+  if (name == nullptr) throw std::invalid_argument("the name is NULL");
+  return name;
+}
+
 int deliver(const Rounded& rounded, unsigned int* result, unsigned int* flags) {
   required(result) = rounded.code;
   if (flags != nullptr) *flags = rounded.flags.bits();
@@ -130,7 +135,7 @@ const char* mantissa_version(void) { return MANTISSA_VERSION; }
 const char* mantissa_last_error(void) { return last_error.c_str(); }
 
 int mantissa_format(const char* name) {
-  return guarded([&] { return handle_of(Format::parse(&required(name))); });
+  return guarded([&] { return handle_of(Format::parse(required_name(name))); });
 }
 
 int mantissa_format_bits(int format) {
@@ -138,7 +143,7 @@ int mantissa_format_bits(int format) {
 }
 
 int mantissa_rounding(const char* name) {
-  return guarded([&] { return handle_of(Rounding::parse(&required(name))); });
+  return guarded([&] { return handle_of(Rounding::parse(required_name(name))); });
 }
 
 int mantissa_encode(int format, int rounding, int overflow, double value, unsigned int r, unsigned int* code,

@@ -1,7 +1,9 @@
 #include "models/sparsity/pruner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -12,6 +14,12 @@
 
 namespace mantissa {
 namespace {
+
+std::string hex(std::uint32_t code) {
+  std::array<char, 8> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), code, 16);
+  return {digits.data(), end};
+}
 
 // |g| * 2^r >= (2^r - R) * tau, exactly: P = floor(2^r |g| / tau) / 2^r without a divider. Both are finite
 // and not zero, so both sides are normalised significands: at most 33 bits times 24.
@@ -62,7 +70,7 @@ void check_prune(const Pruner& pruner, const DrawSource& draws, int element_bits
 void Pruner::check() const {
   if ((tau & ~format.code_mask()) != 0 || format.is_nan(tau) || format.is_inf(tau) ||
       (format.is_negative(tau) && !format.is_zero(tau))) {
-    throw std::invalid_argument("pruning threshold code " + std::to_string(tau) +
+    throw std::invalid_argument("pruning threshold code " + hex(tau) +
                                 " must be finite and not negative in " + format.name());
   }
   if (random_bits < 1 || random_bits > 32) {

@@ -1,14 +1,16 @@
 // `mantissa bench`: kernels against their peers on this machine, in one run, as ratios.
-#include <cstdio>
 #include <fstream>
+#include <iomanip>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
 #include "models/kernels/targets.hpp"
 #include "sim/cli/bench_rows.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
 
@@ -29,17 +31,35 @@ std::string target_list() {
   return list;
 }
 
-void print_row(const BenchRow& row) {
-  std::string verdict = "     -";
-  if (row.target) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%6.3f  %s", *row.target, row.ratio() >= *row.target ? "met" : "MISSED");
-    verdict = text;
-  }
-  std::printf("%-38s %-6s %8.3f %-8s %-19s %9.4f %9.4f  %s\n", row.name.c_str(), row.simd.c_str(), row.rate,
-              row.unit.c_str(), row.peer.c_str(), row.peer_rate, row.ratio(), verdict.c_str());
-  std::fflush(stdout);
+std::string heading(const BenchSettings& settings, const OpenBlas& blas) {
+  return "mantissa " MANTISSA_VERSION ", " + cpu_name() + "\nSIMD targets " + target_list() +
+         "; OpenBLAS core " + blas.core_name() + "; one thread; best of " + std::to_string(settings.repeat) +
+         ", kernel and peer in turns\nGEMM M = N = K = " + std::to_string(settings.size) +
+         " of N(0,1) values, tensors of " + std::to_string(settings.elements) + " elements, seed " +
+         std::to_string(settings.seed) + "\n\n";
 }
+
+// One line of the table.
+std::string line_of(const BenchRow& row) {
+  std::ostringstream line;
+  line << std::fixed << std::left << std::setw(39) << row.name << std::setw(7) << row.simd << std::right
+       << std::setprecision(3) << std::setw(8) << row.rate << " " << std::left << std::setw(9) << row.unit
+       << std::setw(20) << row.peer << std::right << std::setprecision(4) << std::setw(9) << row.peer_rate
+       << std::setw(10) << row.ratio() << "  ";
+  if (row.target) {
+    line << std::setprecision(3) << std::setw(6) << *row.target
+         << (row.ratio() >= *row.target ? "  met" : "  MISSED");
+  } else {
+    line << "     -";
+  }
+  line << "\n";
+  return line.str();
+}
+
+constexpr const char* column_names =
+    "kernel                                 SIMD       rate unit     peer                peer rate     ratio "
+    " "
+    "target\n";
 
 nlohmann::ordered_json to_json(const BenchRow& row) {
   nlohmann::ordered_json object{{"name", row.name},    {"simd", row.simd}, {"rate", row.rate},
@@ -64,16 +84,8 @@ void bench(const BenchSettings& settings, bool json) {
                                 {"repeat", settings.repeat},
                                 {"seed", settings.seed},
                                 {"rows", nlohmann::ordered_json::array()}};
-  if (!json) {
-    std::printf("mantissa %s, %s\n", MANTISSA_VERSION, cpu_name().c_str());
-    std::printf("SIMD targets %s; OpenBLAS core %s; one thread; best of %d, kernel and peer in turns\n",
-                target_list().c_str(), blas.core_name().c_str(), settings.repeat);
-    std::printf("GEMM M = N = K = %d of N(0,1) values, tensors of %lld elements, seed %llu\n\n",
-                settings.size, static_cast<long long>(settings.elements),
-                static_cast<unsigned long long>(settings.seed));
-    std::printf("%-38s %-6s %8s %-8s %-19s %9s %9s  %s\n", "kernel", "SIMD", "rate", "unit", "peer",
-                "peer rate", "ratio", "target");
-  }
+  Output out = standard_output();
+  if (!json) out.text(heading(settings, blas)).text(column_names).flush();
   Progress progress;
   run_bench(settings, blas,
             {.starting = [&](std::size_t done, std::size_t total,
@@ -84,10 +96,10 @@ void bench(const BenchSettings& settings, bool json) {
                    if (json) {
                      report["rows"].push_back(to_json(row));
                    } else {
-                     print_row(row);
+                     out.text(line_of(row)).flush();
                    }
                  }});
-  if (json) std::printf("%s\n", report.dump(2).c_str());
+  if (json) out.text(report.dump(2)).text("\n").flush();
 }
 
 }  // namespace
@@ -98,17 +110,17 @@ void add_bench(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("bench", "Measure the kernels against OpenBLAS, memcpy and a scalar loop");
   command->add_option("--size", settings->size, "M = N = K of the GEMMs, 16..8192")
-      ->check(CLI::Range(16, 8192))
+      ->transform(whole_number(16, 8192))
       ->capture_default_str();
   command
       ->add_option("--elements", settings->elements, "elements of the tensors, a multiple of 16, up to 2^28")
-      ->check(CLI::Range(16, 1 << 28))
+      ->transform(whole_number(16, 1 << 28))
       ->capture_default_str();
   command->add_option("--repeat", settings->repeat, "take the best of this many runs, 1..1000")
-      ->check(CLI::Range(1, 1000))
+      ->transform(whole_number(1, 1000))
       ->capture_default_str();
   command->add_option("--seed", settings->seed, "seed of the data")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->capture_default_str();
   command->add_flag("--json", *json, "one JSON document with an object per row instead of the table");
   command->footer(

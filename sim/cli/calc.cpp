@@ -11,6 +11,7 @@
 #include "models/mac/fp8_mac.hpp"
 #include "sim/cli/calc_loop.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/options.hpp"
 
 namespace mantissa::cli {
 namespace {
@@ -52,7 +53,9 @@ void add_convert(CLI::App& calc) {
   CLI::App* op = calc.add_subcommand("convert", "Convert a code from one format to another (operand [R])");
   op->add_option("--from", options->from, "format of the operand")->capture_default_str();
   op->add_option("--to", options->to, "format of the result")->capture_default_str();
-  op->add_option("--scale", options->scale, "multiply by 2^scale first, -128..127")->capture_default_str();
+  op->add_option("--scale", options->scale, "multiply by 2^scale first, -128..127")
+      ->transform(whole_number(-128, 127))
+      ->capture_default_str();
   op->add_option("--via", options->via, "none, or fp16: round to FP16 first, as published E5M2 software does")
       ->capture_default_str();
   options->rounding.add_to(*op);
@@ -66,10 +69,6 @@ void add_convert(CLI::App& calc) {
     if (options->via != "none" && options->via != "fp16") {
       throw std::invalid_argument("unknown intermediate format '" + options->via +
                                   "' for --via; known are none, fp16");
-    }
-    if (options->scale < -128 || options->scale > 127) {
-      throw std::invalid_argument("scale " + std::to_string(options->scale) +
-                                  " is out of range; it must be -128..127");
     }
     const Conversion how{.from = Format::parse(options->from),
                          .to = Format::parse(options->to),

@@ -1,12 +1,10 @@
 // `mantissa calc lfsr`: the states of the one random generator, draw by draw.
-#include <unistd.h>
-
-#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "models/random/lfsr.hpp"
 #include "sim/cli/calc.hpp"
+#include "sim/cli/leap_warning.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/operands.hpp"
 #include "sim/cli/options.hpp"
@@ -24,15 +22,9 @@ struct LfsrOptions {
 
 void print_states(const LfsrOptions& options) {
   Lfsr lfsr(parse_hex(options.seed, {"--seed", "a 32-bit seed", 0xFFFFFFFF}), options.leap);
-  const std::uint32_t divisor = leap_period_divisor(options.leap);
-  if (divisor > 1) {
-    std::fprintf(
-        stderr,
-        "mantissa: warning: leap %d shares the factor %u with 2^32-1: draws repeat after (2^32-1)/%u\n",
-        options.leap, divisor, divisor);
-  }
+  warn_of_short_period(options.leap);
   lfsr.skip(options.skip);
-  Output out(STDOUT_FILENO, "standard output");
+  Output out = standard_output();
   for (std::uint64_t i = 0; i < options.count; ++i) {
     const std::uint32_t state = lfsr.draw();
     if (options.json) {
@@ -50,10 +42,14 @@ void add_lfsr(CLI::App& calc) {
   auto options = std::make_shared<LfsrOptions>();
   CLI::App* op = calc.add_subcommand("lfsr", "States of the random generator after each draw (no input)");
   op->add_option("--seed", options->seed, "starting state, hex, not 0")->required();
-  op->add_option("--leap", options->leap, "steps per draw, 1..32")->capture_default_str();
-  op->add_option("--count", options->count, "how many draws")->check(whole_number())->capture_default_str();
+  op->add_option("--leap", options->leap, "steps per draw, 1..32")
+      ->transform(whole_number(1, 32))
+      ->capture_default_str();
+  op->add_option("--count", options->count, "how many draws")
+      ->transform(whole_number())
+      ->capture_default_str();
   op->add_option("--skip", options->skip, "draws to jump over first, at no cost")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->capture_default_str();
   op->add_flag("--json", options->json, "one JSON object per line");
   op->footer(

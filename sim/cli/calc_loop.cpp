@@ -10,7 +10,7 @@
 namespace mantissa::cli {
 
 void calculate_lines(const CalcLines& lines, const Operation& operation) {
-  Output out(STDOUT_FILENO, "standard output");
+  Output out = standard_output();
   LineReader in(STDIN_FILENO, out);
   OperandLine operands(lines.fields);
   while (const auto line = in.next()) {

@@ -5,6 +5,7 @@
 #include "models/sparsity/pruner.hpp"
 #include "sim/cli/calc.hpp"
 #include "sim/cli/calc_loop.hpp"
+#include "sim/cli/options.hpp"
 
 namespace mantissa::cli {
 
@@ -17,7 +18,9 @@ void add_prune(CLI::App& calc) {
   auto options = std::make_shared<Options>();
   CLI::App* op = calc.add_subcommand("prune", "Stochastic pruner: g, or sign(g)*tau, or +0 (g tau R)");
   op->add_option("--format", options->format, "format of g, tau and the result")->capture_default_str();
-  op->add_option("--bits", options->bits, "random bits r: R is below 2^r, 1..32")->capture_default_str();
+  op->add_option("--bits", options->bits, "random bits r: R is below 2^r, 1..32")
+      ->transform(whole_number(1, 32))
+      ->capture_default_str();
   op->add_flag("--json", options->json, "one JSON object per line");
   op->footer(
       "Examples:\n"

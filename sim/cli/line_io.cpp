@@ -1,5 +1,6 @@
 #include "sim/cli/line_io.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -37,12 +38,17 @@ void Output::flush() {
       left -= static_cast<std::size_t>(written);
     } else if (errno == EPIPE) {
       throw ReaderGone();
+    } else if (errno == EAGAIN) {  // it does not block: wait here instead
+      pollfd ready{descriptor_, POLLOUT, 0};
+      ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
       throw std::runtime_error("cannot write " + name_ + ": " + std::strerror(errno));
     }
   }
   buffer_.clear();
 }
+
+Output standard_output() { return {STDOUT_FILENO, "standard output"}; }
 
 LineReader::LineReader(int descriptor, Output& answers)
     : descriptor_(descriptor), answers_(answers), buffer_(2 * longest_line) {}
@@ -58,10 +64,7 @@ std::optional<std::string_view> LineReader::next() {
       after = stop + 1;
     } else {
       const std::size_t pending = end_ - begin_;
-      if (pending > longest_line) {
-        throw std::invalid_argument("line " + std::to_string(line_number_ + 1) + ": longer than " +
-                                    std::to_string(longest_line) + " bytes; is this a text file?");
-      }
+      check_length(pending);
       if (fill()) {
         searched = begin_ + pending;
         continue;
@@ -69,12 +72,20 @@ std::optional<std::string_view> LineReader::next() {
       if (pending == 0) return std::nullopt;
       stop = after = end_;  // the last line may lack its end
     }
+    check_length(stop - begin_);
     std::string_view line(buffer_.data() + begin_, stop - begin_);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     begin_ = after;
     ++line_number_;
     return line;
   }
+}
+
+void LineReader::check_length(std::size_t bytes) {
+  if (bytes <= longest_line) return;
+  answers_.flush();
+  throw std::invalid_argument("line " + std::to_string(line_number_ + 1) + ": longer than " +
+                              std::to_string(longest_line) + " bytes; is this a text file?");
 }
 
 bool LineReader::fill() {

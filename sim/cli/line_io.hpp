@@ -31,6 +31,8 @@ class Output {
   std::vector<char> buffer_;
 };
 
+Output standard_output();
+
 class LineReader {
  public:
   // `answers` is flushed before every wait for more input, so that a program that sends one line and waits
@@ -38,13 +40,15 @@ class LineReader {
   LineReader(int descriptor, Output& answers);
 
   // The next line without its end (\n or \r\n), valid until the next call; nothing at the end of the input.
-  // Throws std::invalid_argument for a line above the longest that any command could need.
+  // Throws std::invalid_argument for a line above the longest that any command could need, \r included; the
+  // answers so far have been flushed by then.
   std::optional<std::string_view> next();
   // Of the last line returned, from 1.
   std::uint64_t line_number() const { return line_number_; }
 
  private:
   static constexpr std::size_t longest_line = 1U << 16;
+  void check_length(std::size_t bytes);
   bool fill();
 
   int descriptor_;

@@ -2,13 +2,17 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
+#include "sim/cli/user_text.hpp"
 
 namespace {
+
+using mantissa::cli::in_quotes;
 
 constexpr int exit_bad_input = 2;
 
@@ -22,34 +26,33 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-// What could have been written instead: subcommands if there are any, else options.
+// What could have been written instead.
 std::string alternatives(const CLI::App& app) {
   std::string text;
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  if (commands.empty()) {
-    for (const CLI::Option* option : app.get_options()) {
-      if (!option->get_name().empty()) text += " " + option->get_name();
-    }
-    return "options are" + text;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    text += (text.empty() ? "commands are " : " ") + command->get_name();
   }
-  for (const CLI::App* command : commands) text += " " + command->get_name();
-  return "commands are" + text;
+  text += text.empty() ? "options are" : "; options are";
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_name().empty()) text += " " + option->get_name();
+  }
+  return text;
 }
 
 // CLI11's own words for an unknown option or command do not name the culprit first, or not at all.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining();
   for (const std::string& word : unknown) {
-    if (word.front() == '-') return "unknown option '" + word + "'";
+    if (word.front() == '-') return "unknown option " + in_quotes(word);
   }
   if (unknown.empty()) return error.what();
-  return (app.get_subcommands([](const CLI::App*) { return true; }).empty() ? "unexpected argument '"
-                                                                            : "unknown command '") +
-         unknown.front() + "'";
+  return (app.get_subcommands([](const CLI::App*) { return true; }).empty() ? "unexpected argument "
+                                                                            : "unknown command ") +
+         in_quotes(unknown.front());
 }
 
 int fail(const std::string& message) {
-  std::fprintf(stderr, "mantissa: error: %s\n", message.c_str());
+  std::fprintf(stderr, "mantissa: error: %s\n", mantissa::cli::without_control_characters(message).c_str());
   return exit_bad_input;
 }
 
@@ -71,7 +74,10 @@ int run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    return program.exit(done);  // --help, --version
+    std::ostringstream text;  // of --help, --version
+    const int code = program.exit(done, text, text);
+    mantissa::cli::standard_output().text(text.str()).flush();
+    return code;
   } catch (const CLI::ParseError& error) {
     const CLI::App& where = deepest(program);
     return fail(complaint(where, error) + "; " + alternatives(where) + "; see " + full_name(where) +
@@ -85,6 +91,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that went away is seen as a failed write, not as a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  // So is a limit on the size of files.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const mantissa::cli::ReaderGone&) {

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/cli/user_text.hpp"
+
 namespace mantissa::cli {
 namespace {
 
@@ -35,11 +37,11 @@ std::uint32_t parse_hex(std::string_view text, const OperandField& field) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (error == std::errc::invalid_argument || end != digits.data() + digits.size()) {
-    throw std::invalid_argument("operand " + field.name + ": '" + std::string(text) +
-                                "' is not a hex number (such as 3f800000 or 0x3f800000)");
+    throw std::invalid_argument("operand " + field.name + ": " + in_quotes(text) +
+                                " is not a hex number (such as 3f800000 or 0x3f800000)");
   }
   if (error == std::errc::result_out_of_range || value > field.max) {
-    throw std::invalid_argument("operand " + field.name + ": " + std::string(text) + " is out of range; " +
+    throw std::invalid_argument("operand " + field.name + ": " + shortened(text) + " is out of range; " +
                                 field.width_reason + " goes up to " + hex_text(field.max));
   }
   return static_cast<std::uint32_t>(value);
@@ -66,7 +68,8 @@ bool OperandLine::parse(std::string_view line) {
     std::string names;
     for (const OperandField& field : fields_) names += " " + field.name;
     throw std::invalid_argument(std::to_string(count) + (count == 1 ? " operand" : " operands") + " where " +
-                                std::to_string(fields_.size()) + " are needed:" + names);
+                                std::to_string(fields_.size()) +
+                                (fields_.size() == 1 ? " is needed:" : " are needed:") + names);
   }
   return true;
 }

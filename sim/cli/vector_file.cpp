@@ -1,67 +1,14 @@
 #include "sim/cli/vector_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <stdexcept>
 
+#include "sim/cli/draft_files.hpp"
 #include "sim/cli/line_io.hpp"
 
 namespace mantissa::cli {
 namespace {
-
-[[noreturn]] void fail(const std::string& action, const std::string& path) {
-  throw std::runtime_error("cannot " + action + " " + path + ": " + std::strerror(errno));
-}
-
-// A file that appears under its name only when it is complete.
-class Draft {
- public:
-  explicit Draft(std::string path)
-      : path_(std::move(path)),
-        draft_(path_ + ".tmp"),
-        descriptor_(open_draft()),
-        output_(descriptor_, draft_) {}
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  ~Draft() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!published_) std::remove(draft_.c_str());
-  }
-
-  Output& out() { return output_; }
-  void finish() {
-    output_.flush();
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    if (::close(descriptor) != 0) fail("write", draft_);
-  }
-  void publish() {
-    if (std::rename(draft_.c_str(), path_.c_str()) != 0) fail("create", path_);
-    published_ = true;
-  }
-
- private:
-  int open_draft() {
-    if (std::filesystem::is_directory(path_))
-      throw std::runtime_error("cannot create " + path_ + ": it is a directory");
-    const int descriptor = ::open(draft_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) fail("create", draft_);
-    return descriptor;
-  }
-
-  std::string path_;
-  std::string draft_;
-  int descriptor_;
-  Output output_;
-  bool published_ = false;
-};
 
 // The first field is highest, so digits are made from the last field up.
 std::string packed_hex(const VectorUnit& unit, const std::vector<std::uint32_t>& in,
@@ -131,7 +78,8 @@ void write_header(Output& out, const VectorJob& job, const VectorUnit& unit, std
   for_each_field(unit, [&](const VectorField& field, int msb, int lsb, const char* direction) {
     out.text("// field: " + field.name + " " + direction + " " + std::to_string(field.bits) + " [" +
              std::to_string(msb) + ":" + std::to_string(lsb) + "]" +
-             (field.format ? " " + field.format->name() : "") + "\n");
+             (field.format ? " " + field.format->name() : "") + (field.note.empty() ? "" : " " + field.note) +
+             "\n");
   });
 }
 
@@ -152,7 +100,7 @@ void write_localparams(Output& out, const VectorJob& job, const VectorUnit& unit
   for_each_field(unit, [&](const VectorField& field, int msb, int lsb, const char* direction) {
     const std::string name = camel_case(field.name);
     out.text("// " + field.name + ", " + direction + (field.format ? ", " + field.format->name() : "") +
-             "\n");
+             (field.note.empty() ? "" : ", " + field.note) + "\n");
     localparam(name + "Width", field.bits);
     localparam(name + "Msb", msb);
     localparam(name + "Lsb", lsb);
@@ -172,8 +120,8 @@ VectorSummary write_vectors(const VectorJob& job) {
   const std::uint64_t all_corners = unit.corner_count();
   const std::uint64_t corners = std::min(job.count, all_corners);
 
-  Draft words(job.path);
-  Draft localparams(job.path + ".svh");
+  DraftFile words(job.path);
+  DraftFile localparams(job.path + ".svh");
   write_header(words.out(), job, unit, corners);
   write_localparams(localparams.out(), job, unit, corners);
   std::vector<std::uint32_t> in(unit.inputs.size());
@@ -186,15 +134,7 @@ VectorSummary write_vectors(const VectorJob& job) {
     }
     words.out().text(packed_hex(unit, in, unit.golden(in))).text("\n");
   }
-  words.finish();
-  localparams.finish();
-  localparams.publish();
-  try {
-    words.publish();
-  } catch (...) {
-    std::remove((job.path + ".svh").c_str());
-    throw;
-  }
+  DraftFile::publish(localparams, words);
   return {corners, unit.word_bits()};
 }
 

@@ -145,8 +145,9 @@ VectorUnit weight_update_unit(const Parameters& parameters) {
   unit.add_input(VectorField::code("wd", fp32), {0, fp32_bits(5e-4F)});
   unit.add_input({"k", 8}, {0, 10});
   unit.add_random_input(config.rounding);
-  unit.outputs = {
-      VectorField::code("w_next", formats::fp16), VectorField::code("m_next", fp32), {"flags", 5}};
+  unit.outputs = {VectorField::code("w_next", formats::fp16),
+                  VectorField::code("m_next", fp32),
+                  {.name = "flags", .bits = 5, .note = "of the conversion to FP16 only"}};
   unit.randomise = [config](Dice& dice, std::span<std::uint32_t> in) {
     const int loss_scale = dice.between(-14, 24);
     in[0] = random_code(dice, formats::fp16);

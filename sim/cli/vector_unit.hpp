@@ -19,6 +19,7 @@ struct VectorField {
   std::string name;
   int bits;
   std::optional<Format> format = std::nullopt;  // of a floating-point code; none: a plain number
+  std::string note = {};                        // completes "NAME are ..."; none: the name says it all
 
   static VectorField code(std::string name, const Format& format) {
     return {std::move(name), format.bits(), format};

@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/cli/user_text.hpp"
 #include "sim/cli/vector_unit.hpp"
 
 namespace mantissa::cli {
@@ -47,7 +48,8 @@ int int_parameter(const Parameters& parameters, std::string_view name) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw std::invalid_argument("--" + std::string(name) + " '" + text + "' is not a whole number");
+    throw std::invalid_argument("--" + std::string(name) + ": " + in_quotes(text) +
+                                " is not a decimal whole number");
   }
   return value;
 }
@@ -78,7 +80,7 @@ UnitKind find_vector_unit(std::string_view name) {
     if (unit.name == name) return std::move(unit);
     known += " " + unit.name;
   }
-  throw std::invalid_argument("unknown unit '" + std::string(name) + "'; units are" + known);
+  throw std::invalid_argument("unknown unit " + in_quotes(name) + "; units are" + known);
 }
 
 }  // namespace mantissa::cli

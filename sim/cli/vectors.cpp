@@ -1,12 +1,11 @@
 // `mantissa vectors UNIT`: operands and expected results for test benches in any language.
-#include <unistd.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/leap_warning.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/vector_file.hpp"
@@ -29,6 +28,7 @@ struct VectorOptions {
 Json field_json(const VectorField& field, const char* direction) {
   Json json{{"name", field.name}, {"direction", direction}, {"bits", field.bits}};
   if (field.format) json["format"] = field.format->name();
+  if (!field.note.empty()) json["note"] = field.note;
   return json;
 }
 
@@ -48,7 +48,7 @@ Json unit_json(const UnitKind& kind) {
 void list_units(bool json) {
   Json units = Json::array();
   for (const UnitKind& kind : vector_units()) units.push_back(unit_json(kind));
-  Output out(STDOUT_FILENO, "standard output");
+  Output out = standard_output();
   if (json) {
     out.text(units.dump(2)).text("\n");
   } else {
@@ -60,6 +60,10 @@ void list_units(bool json) {
         after_inputs = field["direction"] == "out";
         out.text(" " + field["name"].get<std::string>() + "[" + std::to_string(field["bits"].get<int>()) +
                  "]");
+      }
+      for (const Json& field : unit["fields"]) {
+        if (field.contains("note"))
+          out.text("\n  " + field["name"].get<std::string>() + " are " + field["note"].get<std::string>());
       }
       out.text("\n  options");
       for (const auto& [name, value] : unit["parameters"].items())
@@ -84,12 +88,9 @@ void run_vectors(const VectorOptions& options) {
                 .path = options.path};
   job.parameters = job.kind.complete(options.given);
   if (job.path.empty()) throw std::invalid_argument("vectors needs a file to write: --out F");
-  if (job.count < 1 || job.count > max_vector_count) {
-    throw std::invalid_argument("count " + std::to_string(job.count) + " is out of range; it must be 1.." +
-                                std::to_string(max_vector_count));
-  }
   const VectorSummary summary = write_vectors(job);
-  Output out(STDOUT_FILENO, "standard output");
+  if (job.parameters.contains("leap")) warn_of_short_period(int_parameter(job.parameters, "leap"));
+  Output out = standard_output();
   if (options.json) {
     const Json json{{"unit", job.kind.name}, {"parameters", job.parameters},
                     {"count", job.count},    {"corners", summary.corners},
@@ -114,10 +115,10 @@ void add_vectors(CLI::App& program) {
   command->add_option("--out", options->path, "file for the packed hex words; localparams go to F.svh")
       ->type_name("F");
   command->add_option("--count", options->count, "how many vectors")
-      ->check(whole_number())
+      ->transform(whole_number(std::uint64_t{1}, max_vector_count))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the random vectors")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->capture_default_str();
   const auto parameter = [&](const std::string& name, const std::string& what) {
     command->add_option_function<std::string>(

@@ -1,8 +1,11 @@
 // `mantissa calc`: known answers for every operation, the line format, errors with line numbers.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <random>
@@ -282,6 +285,92 @@ TEST(Calc, BadLinesAreNamedAndNothingIsWrittenForThem) {
     for (const std::string& word : bad.words)
       EXPECT_NE(run.err.find(word), std::string::npos) << word << ": " << run.err;
   }
+}
+
+TEST(Calc, LinesHaveOneLimitForFilesAndPipes) {
+  constexpr std::size_t longest = 65536;
+  struct Case {
+    std::size_t length;
+    std::string end;
+    bool good;
+  };
+  // The input without its last line end, and a \r, which counts, are where a reader may disagree with itself.
+  for (const Case& one : {Case{longest, "\n", true}, Case{longest, "", true}, Case{longest + 1, "\n", false},
+                          Case{longest + 1, "", false}, Case{longest - 1, "\r\n", true},
+                          Case{longest, "\r\n", false}, Case{2 * longest, "\n", false}}) {
+    std::string line = "40000000 40000000";
+    line += std::string(one.length - line.size(), ' ') + one.end;
+    for (const std::string feed :
+         {"mantissa calc add < $file", "cat $file | mantissa calc add",
+          "{ head -c 65536 $file; sleep 0.05; tail -c +65537 $file; } | mantissa calc add"}) {
+      std::string name = (std::filesystem::temp_directory_path() / "mantissa_calc_XXXXXX").string();
+      const int descriptor = mkstemp(name.data());
+      ASSERT_GE(descriptor, 0);
+      ::close(descriptor);
+      std::ofstream(name) << "3f800000 3f800000\n" << line;
+      const Finished run = run_shell("file=" + name + "; " + feed);
+      std::filesystem::remove(name);
+      EXPECT_EQ(run.exit_code, one.good ? 0 : 2) << feed << one.length;
+      // Results of the lines before a bad one are there, however the input came.
+      EXPECT_EQ(run.out, one.good ? "40000000 -\n40800000 -\n" : "40000000 -\n") << feed << one.length;
+      if (!one.good) {
+        EXPECT_EQ(run.err.rfind("mantissa: error: line 2: longer than 65536 bytes", 0), 0U) << run.err;
+      }
+    }
+  }
+}
+
+TEST(Calc, WholeNumbersAreDecimal) {
+  const auto lfsr = [](const std::string& option, const std::string& value) {
+    return run_mantissa({"calc", "lfsr", "--seed", "1", option, value});
+  };
+  EXPECT_EQ(lines_of(lfsr("--count", "010").out).size(), 10U);
+  EXPECT_EQ(lfsr("--skip", "010").out, lfsr("--skip", "10").out);
+  EXPECT_EQ(lfsr("--leap", "010").out, lfsr("--leap", "10").out);
+  for (const std::string option : {"--count", "--skip", "--leap"}) {
+    for (const std::string value : {"0x10", "1e1", "+1", "1_0", "", " 1", "99999999999999999999"}) {
+      const Finished run = lfsr(option, value);
+      EXPECT_EQ(run.exit_code, 2) << option << value;
+      EXPECT_NE(run.err.find("'" + value + "' is not a decimal whole number"), std::string::npos) << run.err;
+    }
+  }
+  const auto scaled = [](const std::string& scale) {
+    return run_mantissa({"calc", "convert", "--to", "fp32", "--scale", scale}, "3f800000\n").out;
+  };
+  EXPECT_EQ(scaled("010"), "44800000 -\n");  // 2^10
+  EXPECT_EQ(scaled("-010"), "3a800000 -\n");
+  EXPECT_EQ(scaled("0x1"), "");
+  EXPECT_EQ(run_mantissa({"calc", "prune", "--bits", "010"}, "bf000000 3f800000 3ff\n").exit_code, 0);
+}
+
+TEST(Calc, BadInputIsShownSafely) {
+  using namespace std::string_literals;
+  const auto error = [](const std::string& input) { return run_mantissa({"calc", "convert"}, input).err; };
+  EXPECT_EQ(
+      error("3f\0\x1b[31m\xff\n"s),
+      "mantissa: error: line 1: operand x: '3f\\x00\\x1b[31m\\xff' is not a hex number (such as 3f800000 or "
+      "0x3f800000)\n");
+  EXPECT_NE(error("g" + std::string(1000, 'a') + "\n").find("'g" + std::string(39, 'a') + "...' is not"),
+            std::string::npos);
+  EXPECT_NE(error(std::string(1000, 'f') + "\n").find(": " + std::string(40, 'f') + "... is out"),
+            std::string::npos);
+  EXPECT_NE(error("1 2\n").find("2 operands where 1 is needed: x"), std::string::npos);
+  const std::string option = run_mantissa({"calc", "\x1b[31m"}).err;
+  EXPECT_NE(option.find("'\\x1b[31m'"), std::string::npos) << option;
+  EXPECT_NE(run_mantissa({"calc", "prune"}, "0 bf800000 0\n").err.find(" bf800000 "), std::string::npos);
+}
+
+TEST(Calc, WaitsForAnOutputThatIsNotReady) {
+  // A reader that starts late on a pipe that does not block: the pipe is full by then.
+  const Finished run = run_shell(
+      "mantissa calc lfsr --seed 1 --count 100000 2>&1 | (sleep 0.3; wc -l); "
+      "python3 -c 'import os,subprocess,time\n"
+      "r,w=os.pipe(); os.set_blocking(w,False)\n"
+      "p=subprocess.Popen([\"mantissa\",\"calc\",\"lfsr\",\"--seed\",\"1\",\"--count\",\"100000\"],stdout=w)"
+      "\n"
+      "os.close(w); time.sleep(0.3)\n"
+      "print(open(r).read().count(chr(10)), p.wait())'");
+  EXPECT_EQ(run.out, "100000\n100000 0\n") << run.err;
 }
 
 TEST(Calc, PruneRefusesThresholdsThatAreNone) {

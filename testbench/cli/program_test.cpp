@@ -98,7 +98,19 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
        {"'fp9_mac'", "lfsr", "fp8_mul", "fp8_mac", "fp32_add", "quantizer"}},
       {{"vectors", "fp8_mac"}, {"--out"}},
       {{"vectors", "fp8_mac", "--to", "e5m2", "--out", "x"}, {"--to", "--a", "--acc", "--b", "--round"}},
-      {{"vectors", "lfsr", "--count", "0", "--out", "x"}, {"count 0"}},
+      {{"vectors", "lfsr", "--count", "0", "--out", "x"}, {"'0'", "1..2147483647"}},
+      {{"vectors", "lfsr", "--count", "2147483648", "--out", "x"}, {"'2147483648'", "1..2147483647"}},
+      {{"vectors", "lfsr", "--count", "-1", "--out", "x"}, {"'-1'", "1..2147483647"}},
+      {{"vectors", "lfsr", "--seed", "0x1", "--out", "x"}, {"'0x1'", "decimal whole number"}},
+      {{"vectors", "lfsr", "--leap", "0x1", "--out", "x"}, {"'0x1'", "decimal whole number"}},
+      {{"vectors", "lfsr", "--leap", "33", "--out", "x"}, {"33", "1..32"}},
+      {{"--foo"}, {"unknown option '--foo'", "calc", "vectors", "--help", "--version"}},
+      {{"bench", "--size", "8"}, {"'8'", "16..8192"}},
+      {{"bench", "--size", "0x20"}, {"'0x20'", "decimal whole number"}},
+      {{"bench", "--elements", "0"}, {"'0'", "16..268435456"}},
+      {{"bench", "--elements", "24"}, {"multiple of 16"}},
+      {{"bench", "--repeat", "1.5"}, {"'1.5'", "1..1000"}},
+      {{"bench", "--seed", "-1"}, {"'-1'", "decimal whole number"}},
   };
   for (const Mistake& mistake : mistakes) {
     const Finished run = run_mantissa(mistake.arguments);
@@ -129,6 +141,17 @@ TEST(Program, BenchReportsEveryRowAsJson) {
   }
 }
 
+TEST(Program, BenchReadsDecimalNumbers) {
+  const Finished run = run_mantissa(
+      {"bench", "--size", "016", "--elements", "0032", "--repeat", "01", "--seed", "010", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto report = nlohmann::json::parse(run.out);
+  EXPECT_EQ(report["size"], 16);
+  EXPECT_EQ(report["elements"], 32);
+  EXPECT_EQ(report["repeat"], 1);
+  EXPECT_EQ(report["seed"], 10);
+}
+
 TEST(Program, ReaderThatLeavesIsNoError) {
   const Finished run =
       run_shell("set -o pipefail; mantissa calc lfsr --seed 1 --count 100000000 | head -n 1");
@@ -138,9 +161,14 @@ TEST(Program, ReaderThatLeavesIsNoError) {
 }
 
 TEST(Program, FullDiskIsAnError) {
-  const Finished run = run_shell("mantissa calc lfsr --seed 1 > /dev/full");
-  EXPECT_EQ(run.exit_code, 2);
-  EXPECT_NE(run.err.find("cannot write standard output"), std::string::npos) << run.err;
+  const std::string small_bench = "bench --size 16 --elements 16 --repeat 1";
+  for (const std::string& command :
+       {std::string("calc lfsr --seed 1"), std::string("--help"), std::string("--version"),
+        std::string("vectors --help"), std::string("vectors --list"), small_bench, small_bench + " --json"}) {
+    const Finished run = run_shell("mantissa " + command + " > /dev/full");
+    EXPECT_EQ(run.exit_code, 2) << command;
+    EXPECT_NE(run.err.find("cannot write standard output"), std::string::npos) << command << run.err;
+  }
 }
 
 }  // namespace

@@ -387,11 +387,45 @@ TEST_F(Vectors, NoFileIsLeftWhereOneCannotBe) {
   EXPECT_EQ(slurp(kept), "old");
   EXPECT_EQ(left(), 1);
   // The disk is full half-way.
-  const Finished full =
-      run_shell("ulimit -f 8; trap '' XFSZ; mantissa vectors lfsr --count 100000 --out " + kept);
+  const Finished full = run_shell("ulimit -f 8; mantissa vectors lfsr --count 100000 --out " + kept);
   EXPECT_EQ(full.exit_code, 2);
   EXPECT_EQ(slurp(kept), "old");
   EXPECT_EQ(left(), 1);
+}
+
+TEST_F(Vectors, NumbersAreDecimal) {
+  const std::string path = (directory_ / "x.hex").string();
+  const Finished run = run_mantissa(
+      {"vectors", "lfsr", "--count", "010", "--seed", "011", "--leap", "010", "--json", "--out", path});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const VectorFile file = read_vectors(path);
+  EXPECT_EQ(file.words.size(), 10U);
+  EXPECT_EQ(file.header.at("seed"), "11");
+  for (const Word& word : file.words) EXPECT_EQ(word.at("next"), lfsr_after(word.at("state"), 10));
+}
+
+TEST_F(Vectors, LfsrWarnsOfLeapsThatShortenThePeriod) {
+  const std::string path = (directory_ / "x.hex").string();
+  const auto vectors = [&](const std::string& leap) {
+    return run_mantissa({"vectors", "lfsr", "--leap", leap, "--count", "1", "--out", path});
+  };
+  EXPECT_EQ(vectors("3").exit_code, 0);
+  EXPECT_EQ(vectors("3").err, run_mantissa({"calc", "lfsr", "--seed", "1", "--leap", "3"}).err);
+  EXPECT_EQ(vectors("3").err.rfind("mantissa: warning: leap 3 ", 0), 0U);
+  EXPECT_EQ(vectors("16").err, "");
+}
+
+TEST_F(Vectors, WeightUpdateSaysWhatItsFlagsCover) {
+  const std::string note = "of the conversion to FP16 only";
+  const std::string path = (directory_ / "x.hex").string();
+  ASSERT_EQ(run_mantissa({"vectors", "weight_update", "--count", "1", "--out", path}).exit_code, 0);
+  EXPECT_NE(slurp(path).find("field: flags out 5 [4:0] " + note + "\n"), std::string::npos) << slurp(path);
+  EXPECT_NE(slurp(path + ".svh").find("// flags, out, " + note + "\n"), std::string::npos);
+  EXPECT_NE(run_mantissa({"vectors", "--list"}).out.find("  flags are " + note + "\n"), std::string::npos);
+  for (const auto& unit : nlohmann::json::parse(run_mantissa({"vectors", "--list", "--json"}).out)) {
+    const auto& last = unit["fields"].back();
+    EXPECT_EQ(last.value("note", ""), unit["unit"] == "weight_update" ? note : "");
+  }
 }
 
 TEST_F(Vectors, JsonSummaryIsAllOfTheOutput) {

@@ -224,7 +224,8 @@ TEST(CApi, ErrorsAreExplainedAndChangeNothing) {
     EXPECT_EQ(value, 42);
   };
   refused(mantissa_format("e9m9"), "e5m2");
-  refused(mantissa_format(nullptr), "NULL");
+  refused(mantissa_format(nullptr), "the name is NULL");
+  refused(mantissa_rounding(nullptr), "the name is NULL");
   refused(mantissa_rounding("up"), "rtz");
   refused(mantissa_format_bits(0), "handle");
   refused(mantissa_format_bits(-5), "handle");

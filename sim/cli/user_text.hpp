@@ -1,0 +1,16 @@
+// A user's text in an error message: safe for a terminal, and short.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mantissa::cli {
+
+// At most 40 bytes, then "..."; bytes that are not printable ASCII become \xNN.
+std::string shortened(std::string_view text);
+// The same in quotes.
+std::string in_quotes(std::string_view text);
+// Control characters become \xNN; letters of any language stay.
+std::string without_control_characters(std::string_view text);
+
+}  // namespace mantissa::cli
