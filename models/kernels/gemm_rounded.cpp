@@ -293,7 +293,10 @@ void RunInLanes(const Job& job, int threads) {
   const bool float_range = how.format.min_exponent() >= formats::fp32.min_exponent();
   if constexpr (!std::is_same_v<Shape, FusedTile>) {
     if constexpr (mode == Mode::rne) {
-      if (how.format == formats::fp32) return RunAll<Shape, Fp32Step, mode>(job, threads);
+      // Plain FP32 has a kernel of its own, gemm_fp32.
+      if constexpr (std::is_same_v<Shape, ChunkTile>) {
+        if (how.format == formats::fp32) return RunAll<Shape, Fp32Step, mode>(job, threads);
+      }
       if (float_range && p <= 11 && product_bits(job.op.a_format, job.op.b_format) <= p) {
         return RunAll<Shape, Step<float, mode, Sum::native>, mode>(job, threads);
       }

@@ -25,8 +25,8 @@ struct OperandField {
 // Adds R where the rounding takes one.
 std::vector<OperandField> with_random(std::vector<OperandField> fields, Rounding rounding);
 
-// A hex number with or without 0x. Throws std::invalid_argument naming `what` for anything else and for
-// values above `max`.
+// A hex number with or without 0x. Throws std::invalid_argument naming the field for anything else and for
+// values that do not fit it.
 std::uint32_t parse_hex(std::string_view text, const OperandField& field);
 
 class OperandLine {
