@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of the encodings that parameters and ports use. A format is four integers: exponent bits,
+// mantissa bits, bias and one of the Specials below (ARITHMETIC.md 1).
+
+package mantissa_pkg;
+
+  // Which codes of a format are not numbers.
+  localparam int unsigned SpecialsIeee   = 0;  // top exponent: Inf and NaN
+  localparam int unsigned SpecialsFn     = 1;  // all ones is NaN, no Inf
+  localparam int unsigned SpecialsFinite = 2;  // neither
+  localparam int unsigned SpecialsFnuz   = 3;  // NaN is 10..0, no Inf, no negative zero
+
+  // Rounding modes (ARITHMETIC.md 2).
+  localparam int unsigned RoundNe = 0;  // to nearest, ties to even
+  localparam int unsigned RoundTz = 1;  // toward zero
+  localparam int unsigned RoundSr = 2;  // stochastic: up iff fraction + random bits carry
+
+  // Exception flags, invalid highest.
+  typedef struct packed {
+    logic invalid;
+    logic divide_by_zero;
+    logic overflow;
+    logic underflow;
+    logic inexact;
+  } flags_t;
+
+endpackage
