@@ -75,7 +75,7 @@ module mac_array #(
 
   localparam int unsigned Words = Depth * Window;
   localparam int unsigned WordW = $clog2(Words);
-  localparam int unsigned RowW  = $clog2(Rows);
+  localparam int unsigned RowW  = (Rows == 1) ? 1 : $clog2(Rows);
   localparam int unsigned RndW  = (CRndBits == 0) ? 1 : CRndBits;
 
   // Compute takes beats; Wait until the C buffer has room; Send one row per cycle; Flush the quantizer.
