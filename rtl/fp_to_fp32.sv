@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A code of a narrower IEEE-style format as FP32 (ARITHMETIC.md 1). Combinational, exact, NaN canonical.
+// A code of a narrower IEEE-style format as FP32 (ARITHMETIC.md 1). Combinational, exact, NaN
+// canonical.
 
 module fp_to_fp32 #(
   parameter int unsigned Exp = 5,

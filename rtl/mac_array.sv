@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows x Cols output-stationary array with its skip window, staging and drain (ARITHMETIC.md 4, 7). Each
-// output is rounded once per step, to nearest, then bias, then the drain quantizer; cycles as in the text.
+// Rows x Cols output-stationary array with skip window, staging and drain (ARITHMETIC.md 4, 7):
+// one rounding to nearest per step, then bias and drain quantizer; exact in bits and in cycles.
 //
-// In: one beat of the port, Port k-slices of A (Rows elements each) and B (Cols elements each). Windows, beats
-// and count_i are those of skip_window. A window stays in one slot of a register file: B's word is read by one
-// multiplexer per processing element, A's by one per row, its bank. What concerns the step or the tile as a
-// whole counts in the beat with last_i: drain_i ends the tile, with bias and scale; without drain_i the next
-// step adds to the same sums.
-// Out: the tile's rows, ascending, as codes. A drain starts when the C buffer has room (c_free_i), and then
-// takes Rows + PipeLatency cycles unless ready_i stops it; the next tile's first beat is taken after it.
+// In: one beat of the port, Port k-slices of A (Rows elements) and B (Cols elements). Windows, beats
+// and count_i are those of skip_window. A window stays in a slot of a register file: B's words are
+// read by one multiplexer per processing element, A's by one per row, its bank. What concerns the
+// whole step or tile counts in the beat with last_i: drain_i ends the tile, with its bias and scale;
+// without drain_i the next step adds to the same sums.
+// Out: the tile's rows, ascending, as codes. A drain starts when the C buffer has room (c_free_i) and
+// takes Rows + PipeLatency cycles unless ready_i holds it; then comes the next tile's first beat.
 
 module mac_array #(
   parameter  int unsigned Rows        = 16,
@@ -41,7 +41,7 @@ module mac_array #(
   localparam int unsigned AccW        = 1 + AccExp + AccMan,
   localparam int unsigned CW          = 1 + CExp + CMan,
   localparam int unsigned CountW      = $clog2(Port + 1),
-  // Operand register, then the quantizer's: from the selection of a tile's last operand to the C buffer.
+  // Registers from the selection of a tile's last operand to the C buffer: operands, quantizer.
   localparam int unsigned PipeLatency = 1 + QuantStages
 ) (
   input  logic                    clk_i,
@@ -67,7 +67,7 @@ module mac_array #(
   output logic                    valid_o,
   input  logic                    ready_i,
   output logic [Cols*CW-1:0]      c_o,
-  output logic [Cols*5-1:0]       flags_o,       // of the drain quantizer, mantissa_pkg::flags_t each
+  output logic [Cols*5-1:0]       flags_o,       // of the quantizers, flags_t each
   output logic                    last_o,        // this row ends the tile
   output logic                    suppressed_o,  // a zero of A was skipped against Inf or NaN in B
   output logic [Cols*AccW-1:0]    tap_o          // the accumulators, before bias and quantizer
@@ -78,7 +78,7 @@ module mac_array #(
   localparam int unsigned RowW  = (Rows == 1) ? 1 : $clog2(Rows);
   localparam int unsigned RndW  = (CRndBits == 0) ? 1 : CRndBits;
 
-  // Compute takes beats; Wait until the C buffer has room; Send one row per cycle; Flush the quantizer.
+  // Compute takes beats; Wait for room in the C buffer; Send one row per cycle; Flush the pipe.
   typedef enum logic [1:0] {Compute, Wait, Send, Flush} state_e;
   state_e state_d, state_q;
 
@@ -88,15 +88,14 @@ module mac_array #(
   logic [Port-1:0]      b_special;  // the slice has an Inf or NaN
   logic [Port-1:0]      suppresses;
 
-  function automatic logic a_nonzero(input logic [AW-1:0] code);
-    a_nonzero = (code[AW-2:0] != '0) | ((ASpecials == mantissa_pkg::SpecialsFnuz) & code[AW-1]);
-  endfunction
-
   for (genvar p = 0; p < Port; p++) begin : gen_slice
     logic [Cols-1:0] special;
 
     for (genvar r = 0; r < Rows; r++) begin : gen_nonzero
-      assign nonzero[p*Rows+r] = a_nonzero(a_i[(p*Rows+r)*AW+:AW]);
+      // Either zero is zero, NaN is not: without a negative zero that code is NaN.
+      localparam int unsigned Low  = (p * Rows + r) * AW;
+      localparam int unsigned Bits = (ASpecials == mantissa_pkg::SpecialsFnuz) ? AW : AW - 1;
+      assign nonzero[p*Rows+r] = (a_i[Low+:Bits] != '0);
     end
 
     for (genvar c = 0; c < Cols; c++) begin : gen_special
@@ -169,7 +168,7 @@ module mac_array #(
   end
 
   // --------------------------------------------------------------------------------- the elements
-  logic [Rows-1:0]      clear;
+  logic [Rows-1:0]      clear_d, clear_q;
   logic [Cols*AccW-1:0] acc [Rows];
 
   for (genvar r = 0; r < Rows; r++) begin : gen_row
@@ -200,7 +199,7 @@ module mac_array #(
         .rst_ni,
         .valid_i(enable[r]),
         .ready_o(unused_ready),
-        .clear_i(clear[r]),
+        .clear_i(clear_q[r]),
         .a_i    (a),
         .b_i    (b[c*BW+:BW]),
         .valid_o(unused_valid),
@@ -229,8 +228,10 @@ module mac_array #(
   assign row_fire   = row_valid & row_ready;
   assign drain_done = valid_o & ready_i & last_o;
 
+  // One cycle after the row has left: so the loop of an element never waits for ready_i, and the
+  // next tile's first step is at least two cycles away.
   for (genvar r = 0; r < Rows; r++) begin : gen_clear
-    assign clear[r] = row_fire & (row_q == RowW'(r));
+    assign clear_d[r] = row_fire & (row_q == RowW'(r));
   end
 
   always_comb begin
@@ -263,11 +264,13 @@ module mac_array #(
       state_q      <= Compute;
       tile_q       <= '0;
       row_q        <= '0;
+      clear_q      <= '0;
       suppressed_q <= 1'b0;
     end else begin
       state_q      <= state_d;
       tile_q       <= tile_d;
       row_q        <= row_d;
+      clear_q      <= clear_d;
       suppressed_q <= suppressed_d;
     end
   end

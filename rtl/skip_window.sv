@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When each row of the array takes which element, zeros of A left out (ARITHMETIC.md 7, "Skip"). Exact in
-// time: Ld(w) and T(r, w) of the text, cycle for cycle.
+// When each row of the array takes which element, zeros of A left out (ARITHMETIC.md 7, "Skip").
+// Exact in time: Ld(w) and T(r, w) of the text, cycle for cycle.
 //
-// In: one beat of the B port, Port k-slices with the non-zero bits of A's rows. A window is Window slices, the
-// last one of a step may be shorter; beats are full but for the last one of a window. stage_o says which words
-// of the staging memory take the beat: word slot * Window + k. No beat of the next step is taken before all
-// rows have finished this one.
-// Out: one cycle of work. Each row that is enabled takes the element in its word. A cycle that is not taken
-// (ready_i low) is no cycle: everything stands still. last_o marks the last cycle of a step.
+// In: one beat of the B port, Port k-slices with the non-zero bits of A's rows. A window is Window
+// slices, the last one of a step may be shorter; beats are full but for the last one of a window.
+// stage_o says which words of the staging memory take the beat: word slot * Window + k. No beat of
+// the next step is taken before all rows have finished this one.
+// Out: one cycle of work. Each row that is enabled takes the element in its word. A cycle that is
+// not taken (ready_i low) is no cycle: everything stands still. last_o marks a step's last cycle.
 
 module skip_window #(
   parameter  int unsigned Rows   = 16,
@@ -109,8 +109,8 @@ module skip_window #(
   end
 
   // --------------------------------------------------------------------------------------- rows
-  // Per slot: the elements that the row has still to take, and whether it has still to visit the window (it
-  // must, for one cycle, even if there is nothing to take). Slots are visited in the order of staging.
+  // Per slot: the elements that the row has still to take, and whether it has still to visit the
+  // window (for one cycle even if there is nothing to take). Slots are visited in staging order.
   logic [Depth*Rows-1:0] visit;
 
   for (genvar s = 0; s < Depth; s++) begin : gen_slot_busy
