@@ -4,8 +4,8 @@
 // one rounding to nearest per step, then bias and drain quantizer; exact in bits and in cycles.
 //
 // In: one beat of the port, Port k-slices of A (Rows elements) and B (Cols elements). Windows,
-// beats and count_i are those of skip_window. A window stays in a slot of a register file: B's words
-// are read by one multiplexer per processing element, A's by one per row, its bank. What concerns
+// beats and count_i are those of skip_window. A window stays in a slot of a register file: its B is
+// read by one multiplexer per processing element, its A by one per row, the bank. What concerns
 // the whole step or tile counts in the beat with last_i: drain_i ends the tile, with its bias and
 // scale; without drain_i the next step adds to the same sums.
 // Out: the tile's rows, ascending, as codes. A drain starts when the C buffer has room (c_free_i),
