@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two stochastic roundings of one value to levels j * M / s (ARITHMETIC.md 10), as sign, the level below, and one
-// bit per sample that goes up. |v_i| * inv_i is rounded to FP32; NaN gives 0 and invalid_o. One element per
-// cycle, latency PipeStages (0 to 2): registers stand after the product (PipeStages >= 1) and after the
-// conversion to fixed point (2).
+// Two stochastic roundings of one value to levels j * M / s (ARITHMETIC.md 10), as sign, the level
+// below, and one bit per sample that goes up. |v_i| * inv_i is rounded to FP32; NaN gives 0 and
+// invalid_o. One element per cycle, latency PipeStages (0 to 2): registers stand after the product
+// (PipeStages >= 1) and after the conversion to fixed point (2).
 
 module double_sampler #(
   parameter int unsigned RndBits    = 16,
@@ -33,7 +33,7 @@ module double_sampler #(
   typedef struct packed {
     logic              neg;
     logic              nan;       // v is NaN
-    logic              no_scale;  // M = 0: s / M is no smaller than 2^-129, so only M = 0 gives a register of 0
+    logic              no_scale;  // M = 0; any other M has s / M above 2^-128
     logic [30:0]       scaled;    // v' = fp32(|v| * inv)
     logic [7:0]        s;
     logic [DrawsW-1:0] rnd;
@@ -126,9 +126,10 @@ module double_sampler #(
     level_d.base     = whole;
     level_d.fraction = fraction[Frac-1-:RndBits];
     level_d.rnd      = product.rnd;
+    // With M = 0 the product of Inf and the register is NaN, but the sample is a plain zero.
     if (product.nan | product.no_scale | nan) begin
       level_d.neg      = 1'b0;
-      level_d.invalid  = product.nan | ~product.no_scale;  // Inf * 0 is no NaN of its own where M = 0
+      level_d.invalid  = product.nan | ~product.no_scale;
       level_d.base     = '0;
       level_d.fraction = '0;
     end else if (over | (whole >= product.s)) begin

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The magnitude of an FP32 number as a fixed-point number with Int bits before the point and Frac bits behind
-// it. Combinational. What lies below 2^-Frac is dropped: that needs |x| < 2^(23 - Frac), so with the 24 bits
-// at least asked for, numbers from 1/2 on are exact.
+// The magnitude of an FP32 number as a fixed-point number with Int bits before the point and Frac
+// bits behind it. Combinational. What lies below 2^-Frac is dropped. Numbers from 1/2 on lose
+// nothing, because Frac is 24 or more.
 
 module fp_to_fixed #(
   parameter int unsigned Int  = 8,
@@ -25,8 +25,9 @@ module fp_to_fixed #(
   assign nan_o  = (&field) & (mag_i[22:0] != '0);
   assign over_o = (field >= 8'(127 + Int));
 
-  // The leading one of 2^(Int - 1), exponent field 126 + Int, is on top. A subnormal number is shifted out
-  // like all that is far below the last bit, so its missing hidden one need not be looked at.
+  // The leading one of 2^(Int - 1), exponent field 126 + Int, is on top. A subnormal number is
+  // shifted out like all that is far below the last bit, so its missing hidden one need not be
+  // looked at.
   assign shift = 8'(126 + Int) - field;
   assign fixed = {1'b1, mag_i[22:0], {Width - 24{1'b0}}} >> shift;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FP32 to an unsigned integer (ARITHMETIC.md 5): q = (x_i - min_i) * inv_i, rounded after the subtraction,
-// after the product, and to an integer, then clamped. NaN gives 0 and invalid_o. One element per cycle, latency
-// PipeStages (0 to 2): registers stand after the product (PipeStages >= 1) and after the subtraction (2).
+// FP32 to an unsigned integer (ARITHMETIC.md 5): q = (x_i - min_i) * inv_i, rounded after the
+// subtraction, after the product, and to an integer, then clamped. NaN gives 0 and invalid_o. One
+// element per cycle, latency PipeStages (0 to 2): registers stand after the product
+// (PipeStages >= 1) and after the subtraction (2).
 
 module gemmlowp_quantizer #(
   parameter  int unsigned Bits       = 8,                      // 8 or 16
@@ -34,7 +35,7 @@ module gemmlowp_quantizer #(
     logic [RndW-1:0] rnd;
   } offset_t;
   localparam int unsigned OffsetW = 64 + RndW;
-  localparam int unsigned TapW    = 318;
+  localparam int unsigned TapW    = 2 * 9 + 4 * 27 + 3 + 32;  // of fp32_add
 
   offset_t     offset_d, offset;
   logic [31:0] difference;
@@ -42,7 +43,7 @@ module gemmlowp_quantizer #(
   logic        offset_valid, offset_ready;
 
   mantissa_pkg::flags_t unused_add_flags;
-  logic [TapW-1:0]      unused_tap;
+  logic [TapW-1:0]      unused_add_tap;
 
   fp32_add u_subtract (
     .clk_i,
@@ -55,7 +56,7 @@ module gemmlowp_quantizer #(
     .ready_i(difference_ready),
     .z_o    (difference),
     .flags_o(unused_add_flags),
-    .tap_o  (unused_tap)
+    .tap_o  (unused_add_tap)
   );
 
   always_comb begin

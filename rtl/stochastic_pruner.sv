@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stochastic pruning (ARITHMETIC.md 6): a magnitude below tau_i becomes tau_i with probability |g| / tau, else
-// zero. Exact, no divider. One element per cycle, latency PipeStages (0 or 1); the register stands between the
-// product and the comparison. Magnitudes only meet each other, so the format's bias does not matter.
+// Stochastic pruning (ARITHMETIC.md 6): a magnitude below tau_i becomes tau_i or zero, so that
+// its mean stays. Exact, no divider. One element per cycle, latency PipeStages (0 or 1); the
+// register stands between the product and the comparison. The magnitudes are compared with each
+// other only, so the format's bias does not matter.
 
 module stochastic_pruner #(
   parameter  int unsigned Exp        = 8,
@@ -81,10 +82,11 @@ module stochastic_pruner #(
     assign fnuz_nan = 1'b0;
   end
 
-  // |g| * 2^r >= (2^r - R) * tau with |g| below tau, in units of g's last place: the right side would move left
-  // by the distance of the exponents. An integer is at least another one times 2^d iff its own quotient by 2^d,
-  // rounded down, is: the left side moves right instead, and what it loses does not matter. Subnormals lie in
-  // the binade of field 1 without a hidden one; that needs no normalising.
+  // |g| * 2^r >= (2^r - R) * tau with |g| below tau, in units of g's last place: the right side
+  // would move left by the distance of the exponents. An integer is at least another one times 2^d
+  // iff its own quotient by 2^d, rounded down, is: the left side moves right instead, and what it
+  // loses does not matter. Subnormals lie in the binade of field 1 without a hidden one; that needs
+  // no normalising.
   assign distance = (tau_field | Exp'(tau_subnormal)) - (g_field | Exp'(g_subnormal));
   assign share    = {1'b1, {RndBits{1'b0}}} - {1'b0, rnd_i};
 
@@ -92,7 +94,7 @@ module stochastic_pruner #(
     sides_d.g        = g_i;
     sides_d.tau      = tau_mag;
     sides_d.zero     = (g_mag == '0) & ~fnuz_nan;
-    sides_d.keep     = (g_mag >= tau_mag) | fnuz_nan;  // Inf and NaN are above every tau but for that one
+    sides_d.keep     = (g_mag >= tau_mag) | fnuz_nan;  // every other NaN, and Inf, is above tau
     sides_d.scaled_g = {g_sig, {RndBits{1'b0}}} >> distance;
     sides_d.limit    = SideW'(share) * SideW'(tau_sig);
   end

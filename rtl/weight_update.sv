@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One step of an FP16 master weight and its FP32 momentum (ARITHMETIC.md 11): unscale, three fused multiply-adds
-// in FP32, one rounding each, then one to FP16. One element per cycle, latency PipeStages (0 to 4): registers
-// stand after the first, second and third multiply-add (PipeStages >= 1, 2, 3) and after the unscaling (4).
+// One step of an FP16 master weight and its FP32 momentum (ARITHMETIC.md 11): unscale, three fused
+// multiply-adds in FP32, one rounding each, then one to FP16. One element per cycle, latency
+// PipeStages (0 to 4): registers stand after the first, second and third multiply-add (PipeStages
+// >= 1, 2, 3) and after the unscaling (4).
 //
-// A step that has to be skipped is known only when all its gradients have been seen. nonfinite_o tells of each one
-// whether it is Inf or NaN; skip_i hands weight and momentum through as they are, without flags. So a controller
-// sends the gradients with skip_i first, gathers nonfinite_o, and then sends them again.
+// A step that has to be skipped is known only when all its gradients have been seen. nonfinite_o
+// tells of each one whether it is Inf or NaN; skip_i hands weight and momentum through as they are,
+// without flags. So a controller sends the gradients with skip_i first, gathers nonfinite_o, and
+// then sends them again.
 
 module weight_update #(
   parameter  int unsigned Round           = mantissa_pkg::RoundNe,  // or RoundSr, of 13 bits
