@@ -46,22 +46,23 @@ module double_sampler #(
   logic        product_valid, product_ready;
 
   mantissa_pkg::flags_t unused_flags;
-  logic                 unused_signs;
+  logic                 unused_sign;
 
   fp32_mul u_multiply (
     .clk_i,
     .rst_ni,
     .valid_i,
     .ready_o,
-    .a_i    ({1'b0, v_i[30:0]}),
-    .b_i    ({1'b0, inv_i[30:0]}),
+    .a_i    (v_i),
+    .b_i    (inv_i),
     .valid_o(scaled_valid),
     .ready_i(scaled_ready),
     .z_o    (scaled),
     .flags_o(unused_flags)
   );
 
-  assign unused_signs = scaled[31] & inv_i[31];
+  // The magnitude of a product does not depend on signs, so they leave only here.
+  assign unused_sign = scaled[31];
 
   always_comb begin
     product_d.neg      = v_i[31];
