@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One processing element of the array (ARITHMETIC.md 4, 7): operand registers, fp8_mac, accumulator register.
-// acc_o' = acc_o + a_i * b_i, one rounding to nearest; latency 2, one step per cycle, the loop closes in one.
+// An element of the array (ARITHMETIC.md 4, 7): operand registers, fp8_mac, accumulator register.
+// acc_o' = acc_o + a_i * b_i, rounded once to nearest; latency 2, one step per cycle: the loop from
+// the accumulator to itself closes in one cycle.
 //
-// valid_i is a clock enable: without it the operand registers, and one cycle later the accumulator, hold. There
-// is no back-pressure: ready_o is always 1, and there is no ready_i, for the sum is state that can be read at
-// any time. valid_o says that acc_o has just taken a step.
+// valid_i is a clock enable: without it the operand registers, and one cycle later the accumulator,
+// hold. There is no back-pressure: ready_o is always 1, and there is no ready_i, for the sum is
+// state that can be read at any time. valid_o says that acc_o has just taken a step.
 //
-// clear_i starts a new sum from +0, in the cycle in which acc_o is drained; a step that ends in the same cycle
-// is the first one of the new sum.
+// clear_i starts a new sum from +0, in the cycle in which acc_o is drained; a step that ends in the
+// same cycle is the first one of the new sum.
 
 module fp8_pe #(
   parameter  int unsigned AExp      = 5,
@@ -39,7 +40,7 @@ module fp8_pe #(
   output logic               valid_o,
   output logic [AccW-1:0]    acc_o
 );
-  /* verilator no_inline_module */  // an array simulates its elements twice as fast as one function
+  /* verilator no_inline_module */  // as one function the array simulates twice as fast
 
   logic [AExp+AMan:0] a_d, a_q;
   logic [BExp+BMan:0] b_d, b_q;
