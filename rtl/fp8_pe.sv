@@ -9,8 +9,8 @@
 // state that can be read at any time. valid_o says that acc_o has just taken a step.
 //
 // clear_i starts a new sum from +0 and travels with the operands: with valid_i their product is the
-// first of the new sum, without it the sum is +0. acc_o still shows the old sum in that cycle and the
-// next, so an array can clear as it drains.
+// first of the new sum, without it the sum is +0. acc_o still shows the old sum in that cycle and
+// the next, so an array can clear as it drains.
 
 module fp8_pe #(
   parameter  int unsigned AExp      = 5,
