@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FP32 to a narrow format (ARITHMETIC.md 5 and 2): x_i * 2^scale_i, exact, then one rounding; NaN canonical.
-// One element per cycle, latency PipeStages (0 or 1). The register stands between decoding and rounding.
+// FP32 to a narrow format (ARITHMETIC.md 5 and 2): x_i * 2^scale_i, exact, then one rounding; NaN
+// canonical. One element per cycle, latency PipeStages (0 or 1). The register stands between
+// decoding and rounding.
 
 module quantizer #(
   parameter  int unsigned Exp        = 5,

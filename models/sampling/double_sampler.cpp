@@ -9,12 +9,9 @@
 #include "models/mac/arithmetic.hpp"
 
 namespace mantissa {
+namespace {
 
-DoubleSampler::DoubleSampler(float scale, int intervals, int random_bits)
-    : intervals_(intervals), random_bits_(random_bits) {
-  if (!std::isfinite(scale) || scale < 0) {
-    throw std::invalid_argument("the double sampler's scale must be finite and at least 0");
-  }
+void check_sizes(int intervals, int random_bits) {
   if (intervals < 1 || intervals > 255) {
     throw std::invalid_argument("the double sampler has 1..255 intervals, not " + std::to_string(intervals));
   }
@@ -22,9 +19,30 @@ DoubleSampler::DoubleSampler(float scale, int intervals, int random_bits)
     throw std::invalid_argument("the double sampler takes 1..32 random bits, not " +
                                 std::to_string(random_bits));
   }
+}
+
+}  // namespace
+
+DoubleSampler::DoubleSampler(float scale, int intervals, int random_bits)
+    : intervals_(intervals), random_bits_(random_bits) {
+  if (!std::isfinite(scale) || scale < 0) {
+    throw std::invalid_argument("the double sampler's scale must be finite and at least 0");
+  }
+  check_sizes(intervals, random_bits);
   if (scale == 0) return;  // every sample is +0
   levels_per_unit_ = f32::div(static_cast<float>(intervals), scale);
   step_ = f32::div(scale, static_cast<float>(intervals));
+}
+
+DoubleSampler DoubleSampler::from_registers(float levels_per_unit, float step, int intervals,
+                                            int random_bits) {
+  check_sizes(intervals, random_bits);
+  DoubleSampler sampler;
+  sampler.intervals_ = intervals;
+  sampler.random_bits_ = random_bits;
+  sampler.levels_per_unit_ = levels_per_unit;
+  sampler.step_ = step;
+  return sampler;
 }
 
 DoubleSample DoubleSampler::sample(float value, std::uint32_t first_draw, std::uint32_t second_draw) const {
