@@ -8,8 +8,9 @@
 // read by one multiplexer per processing element, its A by one per row, the bank. What concerns
 // the whole step or tile counts in the beat with last_i: drain_i ends the tile, with its bias and
 // scale; without drain_i the next step adds to the same sums.
-// Out: the tile's rows, ascending, as codes. A drain starts when the C buffer has room (c_free_i),
-// and takes Rows + PipeLatency cycles unless ready_i holds it; then the next tile may begin.
+// Out: the tile's rows, ascending, as codes. A drain begins with the first cycle after the tile's
+// last work and takes Rows + PipeLatency cycles, unless ready_i holds it; then the next tile may
+// begin. (A drain that must wait for room in a buffer: ready_i rises PipeLatency cycles after it.)
 
 module mac_array #(
   parameter  int unsigned Rows        = 16,
@@ -59,17 +60,16 @@ module mac_array #(
   input  logic [Cols*32-1:0]      bias_i,   // FP32, +0 for none
   input  logic [7:0]              scale_i,  // of the drain quantizer, signed
 
-  input  logic                    seed_valid_i,  // loads the generators of all lanes
+  input  logic                    load_i,   // the lanes' generators take their seeds
   input  logic [Cols*32-1:0]      seed_i,
-  output logic                    zero_seed_o,
 
-  input  logic                    c_free_i,      // the C buffer has room for a tile
   output logic                    valid_o,
   input  logic                    ready_i,
   output logic [Cols*CW-1:0]      c_o,
   output logic [Cols*5-1:0]       flags_o,       // of the quantizers, flags_t each
   output logic                    last_o,        // this row ends the tile
   output logic                    suppressed_o,  // a zero of A was skipped against Inf or NaN in B
+  output logic                    zero_seed_o,   // a lane's last seed was 0, which loads 1
   output logic [Cols*AccW-1:0]    tap_o          // the accumulators, before bias and quantizer
 );
 
@@ -78,8 +78,9 @@ module mac_array #(
   localparam int unsigned RowW  = (Rows == 1) ? 1 : $clog2(Rows);
   localparam int unsigned RndW  = (CRndBits == 0) ? 1 : CRndBits;
 
-  // Compute takes beats; Wait for room in the C buffer; Send one row per cycle; Flush the pipe.
-  typedef enum logic [1:0] {Compute, Wait, Send, Flush} state_e;
+  // Compute takes beats; Settle: the last products join their sums; Send one row per cycle; Flush
+  // the quantizers.
+  typedef enum logic [1:0] {Compute, Settle, Send, Flush} state_e;
   state_e state_d, state_q;
 
   // -------------------------------------------------------------------------- the beat's operands
@@ -168,7 +169,7 @@ module mac_array #(
   end
 
   // --------------------------------------------------------------------------------- the elements
-  logic [Rows-1:0]      clear_d, clear_q;
+  logic [Rows-1:0]      clear;
   logic [Cols*AccW-1:0] acc [Rows];
 
   for (genvar r = 0; r < Rows; r++) begin : gen_row
@@ -199,7 +200,7 @@ module mac_array #(
         .rst_ni,
         .valid_i(enable[r]),
         .ready_o(unused_ready),
-        .clear_i(clear_q[r]),
+        .clear_i(clear[r]),
         .a_i    (a),
         .b_i    (b[c*BW+:BW]),
         .valid_o(unused_valid),
@@ -228,10 +229,8 @@ module mac_array #(
   assign row_fire   = row_valid & row_ready;
   assign drain_done = valid_o & ready_i & last_o;
 
-  // One cycle after the row has left: so the loop of an element never waits for ready_i, and the
-  // next tile's first step is at least two cycles away.
   for (genvar r = 0; r < Rows; r++) begin : gen_clear
-    assign clear_d[r] = row_fire & (row_q == RowW'(r));
+    assign clear[r] = row_fire & (row_q == RowW'(r));
   end
 
   always_comb begin
@@ -248,8 +247,8 @@ module mac_array #(
     if (row_fire) row_d = row_last ? '0 : row_q + 1'b1;
 
     unique case (state_q)
-      Compute: if (step_end & tile_q.drain) state_d = Wait;
-      Wait:    if (c_free_i) state_d = Send;
+      Compute: if (step_end & tile_q.drain) state_d = Settle;
+      Settle:  state_d = Send;
       Send:    if (row_fire & row_last) state_d = Flush;
       default: ;  // Flush
     endcase
@@ -264,13 +263,11 @@ module mac_array #(
       state_q      <= Compute;
       tile_q       <= '0;
       row_q        <= '0;
-      clear_q      <= '0;
       suppressed_q <= 1'b0;
     end else begin
       state_q      <= state_d;
       tile_q       <= tile_d;
       row_q        <= row_d;
-      clear_q      <= clear_d;
       suppressed_q <= suppressed_d;
     end
   end
@@ -332,11 +329,11 @@ module mac_array #(
       ) u_lfsr (
         .clk_i,
         .rst_ni,
-        .valid_i    (seed_valid_i),
+        .valid_i    (beat_fire & load_i),
         .ready_o    (unused_ready),
         .seed_i     (seed_i[c*32+:32]),
         .valid_o    (lane_draw_valid[c]),
-        .ready_i    (row_fire),
+        .ready_i    (row_fire | (beat_fire & load_i)),
         .rnd_o      (rnd),
         .zero_seed_o(lane_zero_seed[c])
       );
@@ -345,7 +342,7 @@ module mac_array #(
     end else begin : gen_no_draw
       logic unused_seed;
 
-      assign unused_seed        = seed_valid_i ^ (^seed_i[c*32+:32]);
+      assign unused_seed        = load_i ^ (^seed_i[c*32+:32]);
       assign lane_draw_valid[c] = 1'b1;
       assign lane_zero_seed[c]  = 1'b0;
       assign draw               = '0;

@@ -33,7 +33,7 @@ module skip_window #(
   output logic                  valid_o,
   input  logic                  ready_i,
   output logic [Rows-1:0]       enable_o,
-  output logic [Rows*WordW-1:0] word_o,
+  output logic [Rows*WordW-1:0] word_o,  // 0 unless enabled
   output logic                  last_o
 );
 
@@ -142,7 +142,8 @@ module skip_window #(
 
     assign busy_after[r]          = (left != '0);
     assign enable_o[r]            = active[r] & (here != '0);
-    assign word_o[r*WordW+:WordW] = WordW'(at_q) * WordW'(Window) + WordW'(k);
+    assign word_o[r*WordW+:WordW] =
+        enable_o[r] ? WordW'(at_q) * WordW'(Window) + WordW'(k) : '0;
 
     always_comb begin
       take_d  = take_q;
