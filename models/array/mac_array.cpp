@@ -11,14 +11,13 @@
 namespace mantissa {
 namespace {
 
-void check_tile(const MacArray& array, const Tile& tile, const DrawSource& draws) {
+void check_tile(const MacArray& array, const Tile& tile, std::size_t lanes) {
   array.check();
   const auto fits = [](std::int64_t rows, std::int64_t cols, std::size_t elements) {
     return static_cast<unsigned __int128>(rows) * static_cast<unsigned __int128>(cols) == elements;
   };
   if (tile.m < 0 || tile.m > array.rows() || tile.n < 0 || tile.n > array.cols || tile.k < 1 ||
-      tile.step_k < 0 || tile.number < 0 || !fits(tile.m, tile.k, tile.a.size()) ||
-      !fits(tile.k, tile.n, tile.b.size())) {
+      tile.step_k < 0 || !fits(tile.m, tile.k, tile.a.size()) || !fits(tile.k, tile.n, tile.b.size())) {
     throw std::invalid_argument("a tile of " + std::to_string(tile.m) + " x " + std::to_string(tile.n) +
                                 " outputs, K = " + std::to_string(tile.k) +
                                 ", does not fit its operands or an " + std::to_string(array.rows()) + " x " +
@@ -28,12 +27,9 @@ void check_tile(const MacArray& array, const Tile& tile, const DrawSource& draws
     throw std::invalid_argument(std::to_string(tile.bias.size()) + " biases for " + std::to_string(tile.n) +
                                 " columns");
   }
-  if (!array.drain.rounding.stochastic()) return;
-  draws.check();
-  check_leap(draws.leap, array.drain.rounding.random_bits);
-  if (draws.lanes != array.cols) {
+  if (array.drain.rounding.stochastic() && lanes != static_cast<std::size_t>(array.cols)) {
     throw std::invalid_argument("an array of " + std::to_string(array.cols) +
-                                " columns has as many lanes, not " + std::to_string(draws.lanes));
+                                " columns has as many lanes, not " + std::to_string(lanes));
   }
 }
 
@@ -79,8 +75,18 @@ std::uint64_t TileResult::compute_cycles() const {
   return cycles;
 }
 
-TileResult mac_array(const MacArray& array, const Tile& tile, const DrawSource& draws) {
-  check_tile(array, tile, draws);
+std::vector<Lfsr> drain_lanes(const MacArray& array, const DrawSource& draws, std::int64_t tile) {
+  draws.check();
+  check_leap(draws.leap, array.drain.rounding.random_bits);
+  std::vector<Lfsr> lanes;
+  for (int col = 0; col < array.cols; ++col) {
+    lanes.push_back(draws.lane(col, static_cast<std::uint64_t>(tile) * array.rows()));
+  }
+  return lanes;
+}
+
+TileResult mac_array(const MacArray& array, const Tile& tile, std::span<Lfsr> lanes) {
+  check_tile(array, tile, lanes.size());
   const std::int64_t rows = array.rows();
   const std::int64_t cols = array.cols;
   TileResult result;
@@ -105,14 +111,12 @@ TileResult mac_array(const MacArray& array, const Tile& tile, const DrawSource& 
   result.accumulators.resize(rows * cols);
   result.outputs.resize(rows * cols);
   for (std::int64_t col = 0; col < cols; ++col) {
-    Lfsr lane(1);
-    if (drain.rounding.stochastic()) lane = draws.lane(col, static_cast<std::uint64_t>(tile.number * rows));
     const float bias = col < tile.n && !tile.bias.empty() ? tile.bias[col] : 0;
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t i = row * cols + col;
       result.accumulators[i] = convert(fp32_bits(sums[i]), to_accumulator).code;
       const float biased = tile.bias.empty() ? sums[i] : f32::add(sums[i], bias);
-      const std::uint32_t draw = drain.rounding.stochastic() ? lane.draw() : 0;
+      const std::uint32_t draw = drain.rounding.stochastic() ? lanes[col].draw() : 0;
       result.outputs[i] = convert(fp32_bits(biased), drain, draw);
     }
   }

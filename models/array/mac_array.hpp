@@ -38,7 +38,6 @@ struct Tile {
   std::span<const std::uint8_t> b;
   std::span<const float> bias;  // one per column, or none at all
   std::int64_t step_k = 0;      // k per step, the last one the rest; 0: the tile is one step
-  std::int64_t number = 0;      // decides the draws of the drain
 };
 
 // Row-major over the whole array: unused rows and columns hold what the array makes of zeros.
@@ -51,7 +50,11 @@ struct TileResult {
   std::uint64_t compute_cycles() const;
 };
 
-// `draws` are the drain's: unit 0, one lane per column. Throws std::invalid_argument for what does not fit.
-TileResult mac_array(const MacArray& array, const Tile& tile, const DrawSource& draws = {});
+// The generators of the drain's lanes, unit 0, one per column, as they stand before tile number `tile`.
+std::vector<Lfsr> drain_lanes(const MacArray& array, const DrawSource& draws, std::int64_t tile);
+
+// A stochastic drain takes one draw per row from every lane, others none. Throws std::invalid_argument for
+// what does not fit.
+TileResult mac_array(const MacArray& array, const Tile& tile, std::span<Lfsr> lanes = {});
 
 }  // namespace mantissa

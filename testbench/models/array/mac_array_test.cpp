@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/mac/arithmetic.hpp"
-#include "models/mac/fp8_mac.hpp"
+#include "models/mac/fp8_pe.hpp"
 
 namespace mantissa {
 namespace {
@@ -110,16 +110,16 @@ TEST(MacArray, RandomTilesEqualScalarSteps) {
     for (std::uint8_t& code : b) code = static_cast<std::uint8_t>(engine());
     std::vector<float> bias(n);
     for (float& value : bias) value = static_cast<float>(engine() % 100) / 8;
-    const Tile tile{.m = m, .n = n, .k = k, .a = a, .b = b, .bias = bias, .number = 3};
-    const TileResult result = mac_array(array, tile, draws);
+    const Tile tile{.m = m, .n = n, .k = k, .a = a, .b = b, .bias = bias};
+    std::vector<Lfsr> lanes = drain_lanes(array, draws, 3);
+    const TileResult result = mac_array(array, tile, lanes);
     for (std::int64_t row = 0; row < m; ++row) {
       for (std::int64_t col = 0; col < n; ++col) {
         std::uint32_t acc = 0;
         for (std::int64_t i = 0; i < k; ++i) {
           const std::uint8_t x = a[row * k + i];
           if (array.skip_window.skip && array.a.is_zero(x)) continue;
-          acc = fp8_mac(x, b[i * n + col], acc, {.a = array.a, .b = array.b, .acc = array.accumulator}).code;
-          if (array.accumulator.is_zero(acc)) acc = 0;
+          acc = fp8_pe(x, b[i * n + col], acc, {.a = array.a, .b = array.b, .acc = array.accumulator});
         }
         EXPECT_EQ(result.accumulators[row * 3 + col], acc);
         const std::uint32_t wide = convert(acc, {.from = array.accumulator}).code;
@@ -160,8 +160,9 @@ TEST(MacArray, RefusesWhatDoesNotFit) {
                std::invalid_argument);
   MacArray stochastic = array;
   stochastic.drain.rounding = Rounding::sr(8);
-  EXPECT_THROW(mac_array(stochastic, {.m = 1, .n = 1, .k = 8, .a = codes, .b = codes}, {.lanes = 4}),
+  EXPECT_THROW(mac_array(stochastic, {.m = 1, .n = 1, .k = 8, .a = codes, .b = codes}),
                std::invalid_argument);
+  EXPECT_THROW(drain_lanes(stochastic, {.leap = 4}, 0), std::invalid_argument);
   EXPECT_THROW(mac_array({.cols = 0}, {}), std::invalid_argument);
   EXPECT_THROW(mac_array({.pipe_latency = -1}, {}), std::invalid_argument);
 }
