@@ -120,7 +120,7 @@ module mac_array #(
   // --------------------------------------------------------------------------------- skip window
   logic                  beat_fire;
   logic                  window_ready;
-  logic [Words-1:0]      stage;
+  logic [WordW-1:0]      stage;
   logic                  work_valid;
   logic [Rows-1:0]       enable;
   logic [Rows*WordW-1:0] word;
@@ -161,7 +161,7 @@ module mac_array #(
     localparam int unsigned Lane = (w % Window) % Port;
 
     always_ff @(posedge clk_i) begin
-      if (stage[w]) begin
+      if (beat_fire & (stage == WordW'(w - Lane)) & in_beat[Lane]) begin
         a_staged_q[w] <= a_i[Lane*Rows*AW+:Rows*AW];
         b_staged_q[w] <= b_i[Lane*Cols*BW+:Cols*BW];
       end

@@ -5,8 +5,8 @@
 //
 // In: one beat of the B port, Port k-slices with the non-zero bits of A's rows. A window is Window
 // slices, the last one of a step may be shorter; beats are full but for the last one of a window.
-// stage_o says which words of the staging memory take the beat: word slot * Window + k. No beat of
-// the next step is taken before all rows have finished this one.
+// stage_o is the word of the staging memory, slot * Window + k, that takes the beat's first slice;
+// the others follow. No beat of the next step is taken before all rows have finished this one.
 // Out: one cycle of work. Each row that is enabled takes the element in its word. A cycle that is
 // not taken (ready_i low) is no cycle: everything stands still. last_o marks a step's last cycle.
 
@@ -28,7 +28,7 @@ module skip_window #(
   input  logic [CountW-1:0]     count_i,    // slices in this beat, 1..Port
   input  logic                  skip_i,     // off: zeros are taken like everything else
   input  logic                  last_i,     // this beat ends the step
-  output logic [Words-1:0]      stage_o,
+  output logic [WordW-1:0]      stage_o,
 
   output logic                  valid_o,
   input  logic                  ready_i,
@@ -89,12 +89,13 @@ module skip_window #(
     assign slot_q = '0;
   end
 
-  for (genvar w = 0; w < Words; w++) begin : gen_stage
-    localparam int unsigned Slot = w / Window;
-    localparam int unsigned Beat = (w % Window) / Port;
+  assign stage_o = WordW'(slot_q) * WordW'(Window) + WordW'(beat_q) * WordW'(Port);
+
+  logic [Words-1:0] staged;  // in this cycle
+
+  for (genvar w = 0; w < Words; w++) begin : gen_staged
     localparam int unsigned Lane = (w % Window) % Port;
-    assign stage_o[w] = beat_fire & (slot_q == SlotW'(Slot)) & (beat_q == BeatW'(Beat)) &
-                        (CountW'(Lane) < count_i);
+    assign staged[w] = beat_fire & (stage_o == WordW'(w - Lane)) & (CountW'(Lane) < count_i);
   end
 
   always_comb begin
@@ -153,7 +154,7 @@ module skip_window #(
         visit_d                     = left;
       end
       for (int unsigned w = 0; w < Words; w++) begin
-        if (stage_o[w]) take_d[w] = nonzero_i[((w%Window)%Port)*Rows+r] | ~skip_i;
+        if (staged[w]) take_d[w] = nonzero_i[((w%Window)%Port)*Rows+r] | ~skip_i;
       end
       if (window_fire) visit_d[slot_q] = 1'b1;
     end

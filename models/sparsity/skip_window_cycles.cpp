@@ -38,12 +38,6 @@ SkipWork SkipWindowCycles::work() const {
   return work;
 }
 
-std::vector<int> SkipWindowCycles::staged_words(int slices) const {
-  std::vector<int> words(slices);
-  for (int i = 0; i < slices; ++i) words[i] = slot_ * array_.window + staged_ + i;
-  return words;
-}
-
 void SkipWindowCycles::finish_work() {
   if (working() && work().last) closing_ = false;
   for (std::deque<Window>& windows : rows_) {

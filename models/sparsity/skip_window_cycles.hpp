@@ -12,7 +12,7 @@ namespace mantissa {
 
 // Up to `port` k-slices. A window takes its slices in order; only the last beat of a window may be short.
 struct SkipBeat {
-  std::vector<std::vector<bool>> nonzero;  // per slice, per row
+  std::vector<std::vector<bool>> nonzero = {};  // per slice, per row
   bool skip = true;
   bool last = false;  // ends the step
   friend bool operator==(const SkipBeat&, const SkipBeat&) = default;
@@ -36,8 +36,9 @@ class SkipWindowCycles {
   // Some row has a window to work on.
   bool working() const;
   SkipWork work() const;
-  // The words of the staging memory that a beat of `slices` slices would fill now, in order.
-  std::vector<int> staged_words(int slices) const;
+  // The word of the staging memory, as in SkipWork, that the first slice of a beat would fill now; the others
+  // follow.
+  int next_word() const { return slot_ * array_.window + staged_; }
 
   // One cycle passes: the rows finish their work and, if there is a beat, it is staged.
   void advance() { finish_work(); }

@@ -64,5 +64,7 @@ const UnitKind& find_unit(std::string_view name);
 // One function per unit, in units/.
 UnitKind fp8_mac_kind();
 UnitKind lfsr_kind();
+UnitKind mac_array_kind();
+UnitKind skip_window_kind();
 
 }  // namespace mantissa::verify

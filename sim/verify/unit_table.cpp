@@ -21,7 +21,8 @@ UnitParameters UnitKind::complete(const UnitParameters& given) const {
 }
 
 const std::vector<UnitKind>& unit_kinds() {
-  static const std::vector<UnitKind> kinds = {lfsr_kind(), fp8_mac_kind()};
+  static const std::vector<UnitKind> kinds = {lfsr_kind(), fp8_mac_kind(), skip_window_kind(),
+                                              mac_array_kind()};
   return kinds;
 }
 

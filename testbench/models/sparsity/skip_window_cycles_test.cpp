@@ -61,7 +61,7 @@ std::uint64_t run(SkipWindowCycles& unit, const SkipWindow& array, const Step& s
     }
     if (fed < step.k && unit.ready()) {
       const SkipBeat beat = beat_at(array, step, fed);
-      for (const int word : unit.staged_words(static_cast<int>(beat.nonzero.size()))) k_in_word[word] = fed++;
+      for (std::size_t i = 0; i < beat.nonzero.size(); ++i) k_in_word[unit.next_word() + i] = fed++;
       unit.advance(beat);
     } else {
       unit.advance();
@@ -104,7 +104,7 @@ TEST(SkipWindowCycles, RowsWaitForTheBeats) {
   unit.advance({.nonzero = {{true}}});
   unit.advance();
   EXPECT_FALSE(unit.working());
-  EXPECT_EQ(unit.staged_words(1), std::vector<int>{1});
+  EXPECT_EQ(unit.next_word(), 1);
   unit.advance({.nonzero = {{true}}, .last = true});
   EXPECT_FALSE(unit.ready());
   EXPECT_EQ(unit.work(), (SkipWork{{0}, false}));
