@@ -76,7 +76,6 @@ module mac_array #(
   localparam int unsigned Words = Depth * Window;
   localparam int unsigned WordW = $clog2(Words);
   localparam int unsigned RowW  = (Rows == 1) ? 1 : $clog2(Rows);
-  localparam int unsigned RndW  = (CRndBits == 0) ? 1 : CRndBits;
 
   // Compute takes beats; Settle: the last products join their sums; Send one row per cycle; Flush
   // the quantizers.
@@ -220,12 +219,11 @@ module mac_array #(
   logic            suppressed_d, suppressed_q;
   logic [RowW-1:0] row_d, row_q;
   logic            row_last;
-  logic            draw_valid;
   logic            row_valid, row_ready, row_fire;
   logic            drain_done;
 
   assign row_last   = (row_q == RowW'(Rows - 1));
-  assign row_valid  = (state_q == Send) & draw_valid;
+  assign row_valid  = (state_q == Send);
   assign row_fire   = row_valid & row_ready;
   assign drain_done = valid_o & ready_i & last_o;
 
@@ -276,79 +274,20 @@ module mac_array #(
   logic [Cols*AccW-1:0] acc_row;
   logic [Cols-1:0]      lane_ready;
   logic [Cols-1:0]      lane_valid;
-  logic [Cols-1:0]      lane_draw_valid;
   logic [Cols-1:0]      lane_zero_seed;
   logic                 side_ready, side_valid;
 
   assign acc_row      = acc[row_q];
-  assign draw_valid   = &lane_draw_valid;
   assign row_ready    = side_ready & (&lane_ready);
   assign valid_o      = side_valid & (&lane_valid);
   assign suppressed_o = suppressed_q;
   assign zero_seed_o  = |lane_zero_seed;
 
+  // All lanes take a row together, in use or not, so that each draws once per row.
   for (genvar c = 0; c < Cols; c++) begin : gen_lane
-    logic [31:0]     sum;
-    logic [31:0]     biased;
-    logic [RndW-1:0] draw;
-    logic            add_valid, quant_ready;
-
-    fp_to_fp32 #(
-      .Exp(AccExp),
-      .Man(AccMan)
-    ) u_widen (
-      .code_i(acc_row[c*AccW+:AccW]),
-      .fp32_o(sum)
-    );
-
-    mantissa_pkg::flags_t unused_flags;
-    logic [160:0]         unused_tap;
-
-    fp32_add u_bias (
-      .clk_i,
-      .rst_ni,
-      .valid_i(row_valid),
-      .ready_o(lane_ready[c]),
-      .a_i    (sum),
-      .b_i    (tile_q.bias[c*32+:32]),
-      .valid_o(add_valid),
-      .ready_i(quant_ready),
-      .z_o    (biased),
-      .flags_o(unused_flags),
-      .tap_o  (unused_tap)
-    );
-
-    if (CRound == mantissa_pkg::RoundSr) begin : gen_draw
-      logic        unused_ready;
-      logic [31:0] rnd;
-      logic        unused_rnd;
-
-      // Every lane draws in each of the Rows cycles, whether its column is in use or not.
-      lfsr #(
-        .Leap(Leap)
-      ) u_lfsr (
-        .clk_i,
-        .rst_ni,
-        .valid_i    (beat_fire & load_i),
-        .ready_o    (unused_ready),
-        .seed_i     (seed_i[c*32+:32]),
-        .valid_o    (lane_draw_valid[c]),
-        .ready_i    (row_fire | (beat_fire & load_i)),
-        .rnd_o      (rnd),
-        .zero_seed_o(lane_zero_seed[c])
-      );
-      assign draw       = rnd[RndW-1:0];
-      assign unused_rnd = ^rnd;
-    end else begin : gen_no_draw
-      logic unused_seed;
-
-      assign unused_seed        = load_i ^ (^seed_i[c*32+:32]);
-      assign lane_draw_valid[c] = 1'b1;
-      assign lane_zero_seed[c]  = 1'b0;
-      assign draw               = '0;
-    end
-
-    quantizer #(
+    drain_lane #(
+      .AccExp    (AccExp),
+      .AccMan    (AccMan),
       .Exp       (CExp),
       .Man       (CMan),
       .Bias      (CBias),
@@ -356,23 +295,27 @@ module mac_array #(
       .Round     (CRound),
       .RndBits   (CRndBits),
       .Saturate  (CSaturate),
+      .Leap      (Leap),
       .PipeStages(PipeLatency - 1)
-    ) u_quantizer (
+    ) u_lane (
       .clk_i,
       .rst_ni,
-      .valid_i(add_valid),
-      .ready_o(quant_ready),
-      .x_i    (biased),
-      .scale_i(tile_q.scale),
-      .rnd_i  (draw),
-      .valid_o(lane_valid[c]),
-      .ready_i(ready_i),
-      .code_o (c_o[c*CW+:CW]),
-      .flags_o(flags_o[c*5+:5])
+      .load_i     (beat_fire & load_i),
+      .seed_i     (seed_i[c*32+:32]),
+      .zero_seed_o(lane_zero_seed[c]),
+      .valid_i    (row_valid),
+      .ready_o    (lane_ready[c]),
+      .acc_i      (acc_row[c*AccW+:AccW]),
+      .bias_i     (tile_q.bias[c*32+:32]),
+      .scale_i    (tile_q.scale),
+      .valid_o    (lane_valid[c]),
+      .ready_i,
+      .code_o     (c_o[c*CW+:CW]),
+      .flags_o    (flags_o[c*5+:5])
     );
   end
 
-  // What goes beside the quantizers.
+  // What goes beside the lanes.
   pipe_reg #(
     .Width (1 + Cols * AccW),
     .Enable(PipeLatency > 1)

@@ -70,7 +70,6 @@ void MacArrayUnit::reset() {
   row_ = 0;
   cleared_row_ = -1;
   lanes_.assign(array_.cols, Lfsr(1, leap_));
-  lanes_loaded_ = !array_.drain.rounding.stochastic();
   zero_seed_ = false;
   quantizing_.reset();
 }
@@ -198,7 +197,6 @@ void MacArrayUnit::take_beat() {
       zero_seed_ = zero_seed_ || seed == 0;
       lanes_[col] = Lfsr(seed == 0 ? 1 : seed, leap_);
     }
-    lanes_loaded_ = true;
   }
 }
 

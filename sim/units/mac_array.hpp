@@ -56,7 +56,7 @@ class MacArrayUnit : public UnitModule {
   bool takes_beat() const { return valid_i.read() && window_.ready() && state_ == State::compute; }
   bool suppresses(const Slice& slice) const;
   // The row that is offered to the quantizers, if there is one.
-  bool row_offered() const { return state_ == State::send && lanes_loaded_; }
+  bool row_offered() const { return state_ == State::send; }
   bool row_taken() const;
   OutputRow quantized_row() const;
   std::optional<OutputRow> output() const;
@@ -99,10 +99,9 @@ class MacArrayUnit : public UnitModule {
   std::vector<std::optional<Operands>> operands_;  // per row: the product that is not yet added
   std::vector<std::uint32_t> sums_;                // row-major codes
   Tile tile_;
-  int row_ = 0;                // that is sent
-  int cleared_row_ = -1;       // that was sent in the cycle before
-  std::vector<Lfsr> lanes_;    // per column
-  bool lanes_loaded_ = false;  // or nothing is drawn
+  int row_ = 0;              // that is sent
+  int cleared_row_ = -1;     // that was sent in the cycle before
+  std::vector<Lfsr> lanes_;  // per column
   bool zero_seed_ = false;
   std::optional<OutputRow> quantizing_;  // in the quantizers' register
   sc_core::sc_event moved_;
