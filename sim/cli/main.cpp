@@ -8,12 +8,14 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
+#include "sim/dut/verilator.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace {
 
 using mantissa::in_quotes;
 
+constexpr int exit_checks_failed = 1;
 constexpr int exit_bad_input = 2;
 
 // The subcommand in which parsing stopped.
@@ -56,6 +58,14 @@ int fail(const std::string& message) {
   return exit_bad_input;
 }
 
+// What another tool said, as it said it, safe for a terminal.
+void show_lines(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::fprintf(stderr, "%s\n", mantissa::without_control_characters(line).c_str());
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program("Hardware simulator for 8-bit training: bit-exact arithmetic on the command line.",
                    "mantissa");
@@ -66,10 +76,12 @@ int run(int argc, char** argv) {
       "  echo 3f900001 | mantissa calc convert --to e5m2\n"
       "  mantissa calc lfsr --seed 1 --count 4\n"
       "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
+      "  mantissa verify fp8_mac\n"
       "  mantissa bench\n"
       "Every command has its own examples: mantissa COMMAND --help");
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
+  mantissa::cli::add_verify(program);
   mantissa::cli::add_bench(program);
   try {
     program.parse(argc, argv);
@@ -97,6 +109,11 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const mantissa::cli::ReaderGone&) {
     return 0;
+  } catch (const mantissa::cli::ChecksFailed&) {
+    return exit_checks_failed;
+  } catch (const mantissa::VerilatorError& error) {
+    show_lines(error.output());
+    return fail(error.what());
   } catch (const std::exception& error) {
     return fail(error.what());
   }
