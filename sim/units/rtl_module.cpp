@@ -7,7 +7,8 @@ namespace {
 
 std::string expectation(const UnitShape& shape, bool handshake) {
   std::string text = "; the unit expects clk_i[1] rst_ni[1]";
-  if (handshake) text += " valid_i[1] ready_o[1] valid_o[1] ready_i[1]";
+  if (handshake) text += " valid_i[1] ready_o[1] valid_o[1]";
+  if (handshake && shape.back_pressure) text += " ready_i[1]";
   const auto list = [&](const char* direction, const std::vector<PortShape>& ports) {
     text += direction;
     for (const PortShape& port : ports) text += " " + port.name + "[" + std::to_string(port.bits) + "]";
@@ -86,7 +87,7 @@ RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const 
     valid_in_ = find.required("valid_i", 1, false);
     ready_out_ = find.required("ready_o", 1, true);
     valid_out_ = find.required("valid_o", 1, true);
-    ready_in_ = find.required("ready_i", 1, false);
+    if (shape.back_pressure) ready_in_ = find.required("ready_i", 1, false);
   }
   if (clk_ == nullptr && latency_ != 0) find.required("clk_i", 1, false);
   const auto pin_of = [&](const PortShape& port, bool output) {

@@ -21,6 +21,7 @@ struct PortShape {
 struct UnitShape {
   std::vector<PortShape> inputs;
   std::vector<PortShape> outputs;
+  bool back_pressure = true;  // false: no ready_i, a result must be taken in its cycle
 };
 UnitShape shape_of(const UnitModule& unit);
 

@@ -198,13 +198,21 @@ class Bench : public sc_core::sc_module {
         stimulus::Dice dice(options_.seed, result.inputs);
         current_ = reference_.stimulus(result.inputs, dice);
       }
-      for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i]->write(current_[i]);
+      write_inputs(current_);
       pending_ = true;
+    }
+    if (!pending_) {
+      stimulus::Dice dice(~options_.seed, cycle_);
+      write_inputs(reference_.idle(dice));
     }
     valid_.write(pending_);
     taking_ = !back_pressure_ || options_.exhaustive || fed() || stalls_.take();
     ready_.write(taking_);
     recording.add(pending_, taking_, current_);
+  }
+
+  void write_inputs(const Transaction& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) inputs_[i]->write(values[i]);
   }
 
   void check() {

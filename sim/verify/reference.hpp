@@ -32,6 +32,9 @@ class Reference {
 
   // Input transaction number `index` of a run: corners first, then random ones from `dice`.
   virtual Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) = 0;
+  // What to drive in a cycle without an input transaction; nothing: the inputs stay as they are. Called once
+  // per such cycle, in order with accept.
+  virtual Transaction idle(stimulus::Dice& /*dice*/) { return {}; }
   // The exhaustive run, where the unit has one: how long it is, and its transactions.
   virtual std::uint64_t exhaustive_count() const { return 0; }
   virtual Transaction exhaustive_stimulus(std::uint64_t /*index*/) { return {}; }

@@ -90,13 +90,15 @@ VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
   if (!job.corrupt_stage.empty()) systemc->corrupt(job.corrupt_stage);
   Device device(object);
   const DeviceMap map = job.foreign ? job.foreign->map : DeviceMap{};
-  RtlModule rtl("rtl", device, shape_of(*systemc), map,
+  UnitShape shape = shape_of(*systemc);
+  shape.back_pressure = kind.back_pressure;
+  RtlModule rtl("rtl", device, shape, map,
                 job.foreign ? optional_ports(kind, parameters) : std::vector<std::string>{});
   // A foreign device may take another time than our unit, so only its answers count; the SystemC unit then
   // only lends its ports.
   VerifyReport report;
-  report.lockstep =
-      run_lockstep(*reference, *systemc, !job.foreign, rtl, device, map.latency < 0, job.lockstep, progress);
+  report.lockstep = run_lockstep(*reference, *systemc, !job.foreign, rtl, device,
+                                 map.latency < 0 && kind.back_pressure, job.lockstep, progress);
   report.bins = reference->coverage().bins();
   if (!job.coverage_data.empty()) device.write_coverage(job.coverage_data);
   return report;
