@@ -62,7 +62,12 @@ const std::vector<UnitKind>& unit_kinds();
 const UnitKind& find_unit(std::string_view name);
 
 // One function per unit, in units/.
+UnitKind double_sampler_kind();
 UnitKind fp8_mac_kind();
+UnitKind gemmlowp_quantizer_kind();
 UnitKind lfsr_kind();
+UnitKind quantizer_kind();
+UnitKind stochastic_pruner_kind();
+UnitKind weight_update_kind();
 
 }  // namespace mantissa::verify

@@ -21,7 +21,13 @@ UnitParameters UnitKind::complete(const UnitParameters& given) const {
 }
 
 const std::vector<UnitKind>& unit_kinds() {
-  static const std::vector<UnitKind> kinds = {lfsr_kind(), fp8_mac_kind()};
+  static const std::vector<UnitKind> kinds = {lfsr_kind(),
+                                              fp8_mac_kind(),
+                                              quantizer_kind(),
+                                              gemmlowp_quantizer_kind(),
+                                              stochastic_pruner_kind(),
+                                              double_sampler_kind(),
+                                              weight_update_kind()};
   return kinds;
 }
 
