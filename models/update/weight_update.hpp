@@ -44,7 +44,7 @@ struct UpdateState {
   float momentum = 0.0F;     // m, then m'
   float gradient = 0.0F;     // g, then g', then g''
   float next = 0.0F;         // w' in FP32
-  Flags flags;
+  Flags flags = {};
 };
 void update_unscale(UpdateState& state, const WeightUpdateConfig& config);
 void update_decay(UpdateState& state, const WeightUpdateConfig& config);

@@ -1,6 +1,9 @@
 // double_sampler in SystemC: the golden model's steps with the registers of rtl/double_sampler.sv.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "models/sampling/double_sampler.hpp"
 #include "sim/units/pipelined_unit.hpp"
 #include "sim/units/unit_parameters.hpp"

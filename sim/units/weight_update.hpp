@@ -1,6 +1,8 @@
 // weight_update in SystemC: the golden model's stages with the registers of rtl/weight_update.sv.
 #pragma once
 
+#include <variant>
+
 #include "models/update/weight_update.hpp"
 #include "sim/units/pipelined_unit.hpp"
 #include "sim/units/unit_parameters.hpp"

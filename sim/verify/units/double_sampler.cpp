@@ -2,6 +2,7 @@
 // overflows.
 #include "sim/units/double_sampler.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "models/format/convert.hpp"

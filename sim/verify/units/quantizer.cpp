@@ -1,6 +1,8 @@
 // quantizer: values around the target's range at every scale; bins are where a value falls and how it rounds.
 #include "sim/units/quantizer.hpp"
 
+#include <tuple>
+
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 

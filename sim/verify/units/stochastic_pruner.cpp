@@ -2,6 +2,8 @@
 // the edge of the decision.
 #include "sim/units/stochastic_pruner.hpp"
 
+#include <array>
+
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 

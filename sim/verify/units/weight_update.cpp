@@ -1,7 +1,10 @@
 // weight_update: weights, momenta and gradients of every kind, skipped steps, both ways to unscale.
 #include "sim/units/weight_update.hpp"
 
+#include <cmath>
+
 #include "models/format/convert.hpp"
+#include "models/mac/arithmetic.hpp"
 #include "sim/stimulus/vector_unit.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/unit_kind.hpp"
