@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace mantissa {
 namespace {
@@ -63,18 +62,17 @@ Exact multiply(const Exact& a, const Exact& b, Flags& flags) {
                         a.exponent + b.exponent - 62);
 }
 
-Exact add_aligned(const Exact& a, const Exact& b, int frame, AlignedSum* inside) {
-  Exact larger = a;
-  Exact smaller = b;
-  if (magnitude_less(larger, smaller)) std::swap(larger, smaller);
-  const bool subtract = larger.negative != smaller.negative;
+Alignment align(const Exact& a, const Exact& b, int frame) {
+  const bool swap = magnitude_less(a, b);
+  const Exact& larger = swap ? b : a;
+  const Exact& smaller = swap ? a : b;
   const int shift = larger.exponent - smaller.exponent;
-  const std::uint64_t top = larger.significand >> (64 - frame);
-  const std::uint64_t aligned = shift_right_jam(smaller.significand >> (64 - frame), shift);
-  const std::uint64_t sum = subtract ? top - aligned : top + aligned;
-  if (inside != nullptr) *inside = {top, aligned, sum, shift, subtract};
-  if (sum == 0) return Exact::zero(false);  // x + (-x) = +0
-  return Exact::integer(larger.negative, sum, larger.exponent - (frame - 1));
+  return {larger.negative,
+          larger.exponent,
+          shift,
+          larger.negative != smaller.negative,
+          larger.significand >> (64 - frame),
+          shift_right_jam(smaller.significand >> (64 - frame), shift)};
 }
 
 Exact add(const Exact& a, const Exact& b, Flags& flags) {
@@ -89,7 +87,8 @@ Exact add(const Exact& a, const Exact& b, Flags& flags) {
   if (a.is_zero() && b.is_zero()) return Exact::zero(a.negative && b.negative);
   if (a.is_zero()) return b;
   if (b.is_zero()) return a;
-  return add_aligned(a, b, widest_frame);
+  const Alignment aligned = align(a, b, widest_frame);
+  return normalise(aligned, frame_sum(aligned), widest_frame);
 }
 
 Exact divide(const Exact& a, const Exact& b, Flags& flags) {

@@ -82,18 +82,30 @@ Exact multiply(const Exact& a, const Exact& b, Flags& flags);
 Exact add(const Exact& a, const Exact& b, Flags& flags);
 Exact divide(const Exact& a, const Exact& b, Flags& flags);
 
-// What an aligned addition looked like inside, for units that expose it.
-struct AlignedSum {
-  std::uint64_t larger = 0;   // the operand with the larger magnitude, left-justified in the frame
-  std::uint64_t aligned = 0;  // the other one, shifted right by the exponent difference, jammed
-  std::uint64_t sum = 0;      // frame + 1 bits
-  int shift = 0;              // the exponent difference
+// An adder of `frame` bits (guard, round and sticky included) in two halves, as a pipeline has them.
+//
+// First half: the larger magnitude stands at the top, the smaller is shifted right by the exponent difference
+// and jammed into bit 0. Exact for any rounding that keeps at most frame - 3 bits, provided both operands
+// have at most frame - 1 bits.
+struct Alignment {
+  bool negative = false;  // of the larger
+  int exponent = 0;       // of the larger
+  int shift = 0;          // the exponent difference
   bool subtract = false;
+  std::uint64_t larger = 0;   // left-justified in the frame; the first operand where magnitudes are equal
+  std::uint64_t aligned = 0;  // the other one, shifted, jammed
+  friend constexpr bool operator==(const Alignment&, const Alignment&) = default;
 };
+Alignment align(const Exact& a, const Exact& b, int frame);  // both finite
 
-// Finite + finite in an adder of `frame` bits (guard, round and sticky included): the larger magnitude stands
-// at the top, the smaller is shifted right and jammed into bit 0. Exact for any rounding that keeps at most
-// frame - 3 bits, provided both operands have at most frame - 1 bits.
-Exact add_aligned(const Exact& a, const Exact& b, int frame, AlignedSum* inside = nullptr);
+// Second half: frame + 1 bits.
+constexpr std::uint64_t frame_sum(const Alignment& in) {
+  return in.subtract ? in.larger - in.aligned : in.larger + in.aligned;
+}
+// The sum as a value; x + (-x) = +0.
+constexpr Exact normalise(const Alignment& in, std::uint64_t sum, int frame) {
+  if (sum == 0) return Exact::zero(false);
+  return Exact::integer(in.negative, sum, in.exponent - (frame - 1));
+}
 
 }  // namespace mantissa

@@ -50,9 +50,23 @@ struct MacTaps {
   friend bool operator==(const MacTaps&, const MacTaps&) = default;
 };
 
-// Adds an exact product to an accumulator code: the part of the MAC that every accumulator option shares.
-Rounded accumulate(const Exact& product, std::uint32_t acc, const MacConfig& config, std::uint32_t draw,
-                   MacTaps* taps = nullptr);
+// The datapath stage by stage: what a pipelined unit carries from one register to the next. Each function is
+// one stage; fp8_mac is all of them in a row.
+struct MacState {
+  Exact product;
+  Exact addend;
+  Alignment alignment;  // set where both addends are finite and not zero
+  Exact sum;
+  Flags flags;
+  std::uint32_t code = 0;
+
+  bool plain() const { return product.is_finite() && addend.is_finite(); }
+};
+void mac_multiply(MacState& state, std::uint32_t a, std::uint32_t b, const MacConfig& config);
+void mac_align(MacState& state, std::uint32_t acc, const MacConfig& config);
+void mac_add(MacState& state, const MacConfig& config);  // and normalise
+void mac_round(MacState& state, const MacConfig& config, std::uint32_t draw);
+MacTaps mac_taps(const MacState& state, const MacConfig& config);
 
 Rounded fp8_mac(std::uint32_t a, std::uint32_t b, std::uint32_t acc, const MacConfig& config,
                 std::uint32_t draw = 0, MacTaps* taps = nullptr);

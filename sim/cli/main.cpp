@@ -8,11 +8,11 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
-#include "sim/cli/user_text.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace {
 
-using mantissa::cli::in_quotes;
+using mantissa::in_quotes;
 
 constexpr int exit_bad_input = 2;
 
@@ -52,7 +52,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int fail(const std::string& message) {
-  std::fprintf(stderr, "mantissa: error: %s\n", mantissa::cli::without_control_characters(message).c_str());
+  std::fprintf(stderr, "mantissa: error: %s\n", mantissa::without_control_characters(message).c_str());
   return exit_bad_input;
 }
 

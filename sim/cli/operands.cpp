@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/cli/user_text.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa::cli {
 namespace {

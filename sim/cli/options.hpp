@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "sim/cli/user_text.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa::cli {
 

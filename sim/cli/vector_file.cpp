@@ -129,7 +129,7 @@ VectorSummary write_vectors(const VectorJob& job) {
     if (i < corners) {
       in = unit.corner(i * all_corners / corners);
     } else {
-      Dice dice(job.seed, i);
+      stimulus::Dice dice(job.seed, i);
       unit.randomise(dice, in);
     }
     words.out().text(packed_hex(unit, in, unit.golden(in))).text("\n");

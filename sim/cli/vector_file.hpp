@@ -4,9 +4,14 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/cli/vector_unit.hpp"
+#include "sim/stimulus/vector_unit.hpp"
 
 namespace mantissa::cli {
+
+using stimulus::Parameters;
+using stimulus::UnitKind;
+using stimulus::VectorField;
+using stimulus::VectorUnit;
 
 // So that the count is an int in SystemVerilog.
 constexpr std::uint64_t max_vector_count = 0x7FFFFFFF;

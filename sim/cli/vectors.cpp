@@ -47,7 +47,7 @@ Json unit_json(const UnitKind& kind) {
 
 void list_units(bool json) {
   Json units = Json::array();
-  for (const UnitKind& kind : vector_units()) units.push_back(unit_json(kind));
+  for (const UnitKind& kind : stimulus::vector_units()) units.push_back(unit_json(kind));
   Output out = standard_output();
   if (json) {
     out.text(units.dump(2)).text("\n");
@@ -81,7 +81,7 @@ void run_vectors(const VectorOptions& options) {
   }
   if (options.unit.empty())
     throw std::invalid_argument("vectors needs a UNIT; mantissa vectors --list shows them");
-  VectorJob job{.kind = find_vector_unit(options.unit),
+  VectorJob job{.kind = stimulus::find_vector_unit(options.unit),
                 .parameters = {},
                 .count = options.count,
                 .seed = options.seed,
@@ -89,7 +89,7 @@ void run_vectors(const VectorOptions& options) {
   job.parameters = job.kind.complete(options.given);
   if (job.path.empty()) throw std::invalid_argument("vectors needs a file to write: --out F");
   const VectorSummary summary = write_vectors(job);
-  if (job.parameters.contains("leap")) warn_of_short_period(int_parameter(job.parameters, "leap"));
+  if (job.parameters.contains("leap")) warn_of_short_period(stimulus::int_parameter(job.parameters, "leap"));
   Output out = standard_output();
   if (options.json) {
     const Json json{{"unit", job.kind.name}, {"parameters", job.parameters},

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mantissa::cli {
+namespace mantissa {
 
 // At most 40 bytes, then "..."; bytes that are not printable ASCII become \xNN.
 std::string shortened(std::string_view text);
@@ -13,4 +13,4 @@ std::string in_quotes(std::string_view text);
 // Control characters become \xNN; letters of any language stay.
 std::string without_control_characters(std::string_view text);
 
-}  // namespace mantissa::cli
+}  // namespace mantissa

@@ -10,7 +10,7 @@
 #include "models/format/format.hpp"
 #include "models/random/stream.hpp"
 
-namespace mantissa::cli {
+namespace mantissa::stimulus {
 
 class Dice {
  public:
@@ -48,4 +48,4 @@ std::uint32_t random_code_near(Dice& dice, const Format& format, int exponent, i
 // One whose exponent makes it interact with `other` in an adder: half of them near it, half anywhere.
 std::uint32_t random_addend(Dice& dice, const Format& format, const Exact& other);
 
-}  // namespace mantissa::cli
+}  // namespace mantissa::stimulus

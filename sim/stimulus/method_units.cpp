@@ -7,9 +7,9 @@
 #include "models/sampling/double_sampler.hpp"
 #include "models/sparsity/pruner.hpp"
 #include "models/update/weight_update.hpp"
-#include "sim/cli/vector_unit.hpp"
+#include "sim/stimulus/vector_unit.hpp"
 
-namespace mantissa::cli {
+namespace mantissa::stimulus {
 namespace {
 
 using In = std::span<const std::uint32_t>;
@@ -192,4 +192,4 @@ std::vector<UnitKind> method_units() {
   };
 }
 
-}  // namespace mantissa::cli
+}  // namespace mantissa::stimulus

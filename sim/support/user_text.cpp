@@ -1,6 +1,6 @@
-#include "sim/cli/user_text.hpp"
+#include "sim/support/user_text.hpp"
 
-namespace mantissa::cli {
+namespace mantissa {
 namespace {
 
 template <typename Shown>
@@ -35,4 +35,4 @@ std::string without_control_characters(std::string_view text) {
   return escaped(text, [](unsigned char c) { return c >= first_printable && c != delete_character; });
 }
 
-}  // namespace mantissa::cli
+}  // namespace mantissa

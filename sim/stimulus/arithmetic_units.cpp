@@ -3,9 +3,9 @@
 #include "models/mac/arithmetic.hpp"
 #include "models/mac/fp8_mac.hpp"
 #include "models/random/lfsr.hpp"
-#include "sim/cli/vector_unit.hpp"
+#include "sim/stimulus/vector_unit.hpp"
 
-namespace mantissa::cli {
+namespace mantissa::stimulus {
 namespace {
 
 using In = std::span<const std::uint32_t>;
@@ -181,4 +181,4 @@ std::vector<UnitKind> arithmetic_units() {
   };
 }
 
-}  // namespace mantissa::cli
+}  // namespace mantissa::stimulus

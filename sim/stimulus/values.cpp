@@ -1,8 +1,8 @@
-#include "sim/cli/vector_values.hpp"
+#include "sim/stimulus/values.hpp"
 
 #include <algorithm>
 
-namespace mantissa::cli {
+namespace mantissa::stimulus {
 namespace {
 
 // Appends codes once each, with both signs where asked.
@@ -112,4 +112,4 @@ std::uint32_t random_addend(Dice& dice, const Format& format, const Exact& other
   return random_code_near(dice, format, other.exponent, format.precision() + 2);
 }
 
-}  // namespace mantissa::cli
+}  // namespace mantissa::stimulus

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "models/format/round.hpp"
-#include "sim/cli/vector_values.hpp"
+#include "sim/stimulus/values.hpp"
 
-namespace mantissa::cli {
+namespace mantissa::stimulus {
 
 struct VectorField {
   std::string name;
@@ -74,4 +74,4 @@ std::vector<UnitKind> vector_units();  // all of them
 // Throws std::invalid_argument that lists the units.
 UnitKind find_vector_unit(std::string_view name);
 
-}  // namespace mantissa::cli
+}  // namespace mantissa::stimulus

@@ -1,11 +1,12 @@
+#include "sim/stimulus/vector_unit.hpp"
+
 #include <charconv>
 #include <stdexcept>
 #include <utility>
 
-#include "sim/cli/user_text.hpp"
-#include "sim/cli/vector_unit.hpp"
+#include "sim/support/user_text.hpp"
 
-namespace mantissa::cli {
+namespace mantissa::stimulus {
 
 void VectorUnit::add_input(VectorField field, std::vector<std::uint32_t> interesting) {
   inputs.push_back(std::move(field));
@@ -83,4 +84,4 @@ UnitKind find_vector_unit(std::string_view name) {
   throw std::invalid_argument("unknown unit " + in_quotes(name) + "; units are" + known);
 }
 
-}  // namespace mantissa::cli
+}  // namespace mantissa::stimulus

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An element of the array (ARITHMETIC.md 4, 7): operand registers, fp8_mac, accumulator register.
+// acc_o' = acc_o + a_i * b_i, rounded once to nearest; latency 2, one step per cycle: the loop from
+// the accumulator to itself closes in one cycle.
+//
+// valid_i is a clock enable: without it the operand registers, and one cycle later the accumulator,
+// hold. There is no back-pressure: ready_o is always 1, and there is no ready_i, for the sum is
+// state that can be read at any time. valid_o says that acc_o has just taken a step.
+//
+// clear_i starts a new sum from +0, in the cycle in which acc_o is drained; a step that ends in the
+// same cycle is the first one of the new sum.
+
+module fp8_pe #(
+  parameter  int unsigned AExp      = 5,
+  parameter  int unsigned AMan      = 2,
+  parameter  int unsigned ABias     = 15,
+  parameter  int unsigned ASpecials = mantissa_pkg::SpecialsIeee,
+  parameter  int unsigned BExp      = 5,
+  parameter  int unsigned BMan      = 2,
+  parameter  int unsigned BBias     = 15,
+  parameter  int unsigned BSpecials = mantissa_pkg::SpecialsIeee,
+  parameter  int unsigned AccExp    = 8,
+  parameter  int unsigned AccMan    = 23,
+  localparam int unsigned AccW      = 1 + AccExp + AccMan,
+  localparam int unsigned ExpW      = 9,
+  localparam int unsigned ProdW     = AMan + BMan + 2,
+  localparam int unsigned Frame     = ((AccMan + 1 > ProdW) ? AccMan + 1 : ProdW) + 3,
+  localparam int unsigned TapW      = ProdW + 4 * Frame + 3 * ExpW + 4 + AccW
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  input  logic               valid_i,
+  output logic               ready_o,
+  input  logic               clear_i,
+  input  logic [AExp+AMan:0] a_i,
+  input  logic [BExp+BMan:0] b_i,
+
+  output logic               valid_o,
+  output logic [AccW-1:0]    acc_o
+);
+  /* verilator no_inline_module */  // as one function the array simulates twice as fast
+
+  logic [AExp+AMan:0] a_d, a_q;
+  logic [BExp+BMan:0] b_d, b_q;
+  logic               step_q;  // the operand registers hold a product that is not yet added
+  logic               done_q;
+  logic [AccW-1:0]    acc_d, acc_q;
+  logic [AccW-1:0]    start;
+  logic [AccW-1:0]    sum;
+  logic               sum_valid;
+
+  mantissa_pkg::flags_t unused_flags;
+  logic [TapW-1:0]      unused_tap;
+
+  assign start = clear_i ? '0 : acc_q;
+
+  fp8_mac #(
+    .AExp     (AExp),
+    .AMan     (AMan),
+    .ABias    (ABias),
+    .ASpecials(ASpecials),
+    .BExp     (BExp),
+    .BMan     (BMan),
+    .BBias    (BBias),
+    .BSpecials(BSpecials),
+    .AccExp   (AccExp),
+    .AccMan   (AccMan)
+  ) u_mac (
+    .clk_i,
+    .rst_ni,
+    .valid_i(step_q),
+    .ready_o(ready_o),
+    .a_i    (a_q),
+    .b_i    (b_q),
+    .acc_i  (start),
+    .rnd_i  (1'b0),
+    .valid_o(sum_valid),
+    .ready_i(1'b1),
+    .acc_o  (sum),
+    .flags_o(unused_flags),
+    .tap_o  (unused_tap)
+  );
+
+  always_comb begin
+    a_d   = a_q;
+    b_d   = b_q;
+    acc_d = start;
+    if (valid_i) begin
+      a_d = a_i;
+      b_d = b_i;
+    end
+    // Inside a GEMM a step that rounds to zero gives +0, so that a skipped zero changes no bit.
+    if (sum_valid) acc_d = {sum[AccW-1] & (sum[AccW-2:0] != '0), sum[AccW-2:0]};
+  end
+
+  assign valid_o = done_q;
+  assign acc_o   = acc_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      a_q    <= '0;
+      b_q    <= '0;
+      step_q <= 1'b0;
+      done_q <= 1'b0;
+      acc_q  <= '0;
+    end else begin
+      a_q    <= a_d;
+      b_q    <= b_d;
+      step_q <= valid_i;
+      done_q <= sum_valid;
+      acc_q  <= acc_d;
+    end
+  end
+
+endmodule
