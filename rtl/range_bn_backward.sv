@@ -2,7 +2,7 @@
 //
 // Range batch normalisation of one channel, backward (ARITHMETIC.md 8): FP32, every operation rounded on its
 // own. The channel's x and g are streamed twice and nothing of them is stored; one element per cycle in each
-// pass, 9 cycles between them, latency of dx 5.
+// pass, 8 cycles between them, latency of dx 5.
 //
 // Pass 1 ends with one result dgamma, dbeta (gradients_o), pass 2 gives dx, the last one with last_o.
 //

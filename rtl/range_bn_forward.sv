@@ -2,7 +2,7 @@
 //
 // Range batch normalisation of one channel, forward (ARITHMETIC.md 8): FP32, every operation rounded on its
 // own, y fused. The channel is streamed twice and nothing of it is stored; one element per cycle in each
-// pass, 36 cycles between them (the division), latency of a result 3.
+// pass, 34 cycles between them (the division has 27), latency of a result 3.
 //
 // Pass 1 gives a BnIndices result per chunk and, at its end, BnSaved; pass 2 gives y. Every channel ends with
 // one result that has last_o. mode_i also allows one pass alone: in the 8-bit mode the inv of all channels is
