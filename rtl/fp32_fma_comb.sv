@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// z_o = a_i * b_i + c_i in FP32, one rounding (ARITHMETIC.md 2): fp32_fma as plain logic inside a cycle, for
-// units that have registers and a handshake of their own.
+// z_o = a_i * b_i + c_i in FP32, one rounding (ARITHMETIC.md 2): fp32_fma as plain logic inside a
+// cycle, for units that have registers and a handshake of their own.
 
 module fp32_fma_comb (
   input  logic [31:0] a_i,

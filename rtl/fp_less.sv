@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// less_o = a_i < b_i as IEEE compares (ARITHMETIC.md 8): -0 equals +0, false for a NaN. Combinational.
+// less_o = a_i < b_i as IEEE compares (ARITHMETIC.md 8): -0 equals +0, false for a NaN.
+// Combinational.
 
 module fp_less #(
   parameter  int unsigned Exp   = 8,

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Range batch normalisation of one channel, backward (ARITHMETIC.md 8): FP32, every operation rounded on its
-// own. The channel's x and g are streamed twice and nothing of them is stored; one element per cycle in each
-// pass, 8 cycles between them, latency of dx 5.
+// Range batch normalisation of one channel, backward (ARITHMETIC.md 8): FP32, every operation
+// rounded on its own. The channel's x and g are streamed twice and nothing of them is stored; one
+// element per cycle in each pass, 8 cycles between them, latency of dx 5.
 //
-// Pass 1 ends with one result dgamma, dbeta (gradients_o), pass 2 gives dx, the last one with last_o.
+// Pass 1 ends with one result dgamma, dbeta (gradients_o), pass 2 gives dx, the last one with
+// last_o.
 //
-// Everything next to x_i and g_i belongs to the channel and is the same with each of its elements, but
-// argmax_i and argmin_i belong to the element's chunk and count in pass 2 only: so any number of chunks needs
-// no memory here. The last element of pass 1 stays at the input until the sums are done, so that the
-// registers need no copy either.
+// Everything next to x_i and g_i belongs to the channel and is the same with each of its elements,
+// but argmax_i and argmin_i belong to the element's chunk and count in pass 2 only: so any number
+// of chunks needs no memory here. The last element of pass 1 stays at the input until the sums are
+// done, so that the registers need no copy either.
 
 module range_bn_backward #(
   parameter int unsigned IndexBits = 20  // n < 2^IndexBits

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Range batch normalisation of one channel, forward (ARITHMETIC.md 8): FP32, every operation rounded on its
-// own, y fused. The channel is streamed twice and nothing of it is stored; one element per cycle in each
-// pass, 34 cycles between them (the division has 27), latency of a result 3.
+// Range batch normalisation of one channel, forward (ARITHMETIC.md 8): FP32, every operation
+// rounded on its own, y fused. The channel is streamed twice and nothing of it is stored; one
+// element per cycle in each pass, 34 cycles between them (the division has 27), latency of a result
+// 3.
 //
-// Pass 1 gives a BnIndices result per chunk and, at its end, BnSaved; pass 2 gives y. Every channel ends with
-// one result that has last_o. mode_i also allows one pass alone: in the 8-bit mode the inv of all channels is
-// quantized between the passes.
+// Pass 1 gives a BnIndices result per chunk and, at its end, BnSaved; pass 2 gives y. Every channel
+// ends with one result that has last_o. mode_i also allows one pass alone: in the 8-bit mode the
+// inv of all channels is quantized between the passes.
 //
-// Everything next to x_i belongs to the channel and is the same with each of its elements. The last element of
-// pass 1 stays at the input until the statistics are done, so that the registers need no copy here.
+// Everything next to x_i belongs to the channel and is the same with each of its elements. The last
+// element of pass 1 stays at the input until the statistics are done, so that the registers need no
+// copy here.
 
 module range_bn_forward #(
   parameter int unsigned IndexBits = 20,             // n < 2^IndexBits, at most 32
@@ -95,7 +97,7 @@ module range_bn_forward #(
   logic [31:0]          low_d, low_q;
   logic [IndexBits-1:0] argmax_d, argmax_q;
   logic [IndexBits-1:0] argmin_d, argmin_q;
-  logic                 fold_d, fold_q;          // a chunk is complete, its extremes are not in the sums
+  logic                 fold_d, fold_q;          // the last chunk is not in the sums yet
   logic [31:0]          highs_d, highs_q;        // sum of maxima, then every step from it to s
   logic [31:0]          lows_d, lows_q;
   logic [31:0]          mean_d, mean_q;
@@ -108,8 +110,9 @@ module range_bn_forward #(
   result_t              result_d, result;
 
   // ------------------------------------------------------------------------------- arithmetic
-  // One adder and one multiplier serve both passes and the steps between them. Results pass in order: when
-  // the last chunk's indices have entered the pipeline no element is left in front of the multiplier.
+  // One adder and one multiplier serve both passes and the steps between them. Results pass in
+  // order: when the last chunk's indices have entered the pipeline no element is left in front of
+  // the multiplier.
   logic [31:0] mean, inv;
   logic [31:0] add_a, add_b, add_z;
   logic [31:0] mul_a, mul_b, mul_z;
@@ -370,7 +373,7 @@ module range_bn_forward #(
     end
   end
 
-  // --------------------------------------------------------- results: x - mean, * inv, * gamma + beta
+  // ------------------------------------------------ results: x - mean, * inv, * gamma + beta
   logic centred_element, scaled_element;
 
   assign centred_element = (centred.kind == mantissa_pkg::BnElement);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Run-length decoder of a sparse gradient (ARITHMETIC.md 9): entries in, length_i elements out; exact.
-// Latency PipeStages (0 or 1), one element per cycle. The last entry of a message has last_i; a message
-// without entries is given as run 0, value +0, which decodes to the same zeros.
+// Run-length decoder of a sparse gradient (ARITHMETIC.md 9): entries in, length_i elements out;
+// exact. Latency PipeStages (0 or 1), one element per cycle. The last entry of a message has
+// last_i; a message without entries is given as run 0, value +0, which decodes to the same zeros.
+// length_i stands beside every entry of its tensor.
 //
-// Every tensor ends with one result that has last_o. An entry that does not fit has no element: in its
-// place stands a result with last_o and error_o, value +0, and the rest of the message is swallowed. Then
-// the tensor is refused as a whole: whoever took its first elements throws them away.
+// Every tensor ends with one result that has last_o. An entry that does not fit has no element: in
+// its place stands a result with last_o and error_o, value +0, and the rest of the message is
+// swallowed. Then the tensor is refused as a whole: whoever took its first elements throws them
+// away.
 
 module rle_decoder #(
   parameter int unsigned LengthBits = 20,  // of length_i, at least 16
@@ -20,7 +22,7 @@ module rle_decoder #(
   input  logic [15:0]           run_i,
   input  logic [31:0]           value_i,
   input  logic                  last_i,
-  input  logic [LengthBits-1:0] length_i,  // of the tensor, at least 1; the same with each of its entries
+  input  logic [LengthBits-1:0] length_i,  // of the tensor, at least 1
 
   output logic                  valid_o,
   input  logic                  ready_i,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Run-length encoder of a sparse gradient (ARITHMETIC.md 9): an element in, at most one entry out; exact.
-// Latency PipeStages (0 or 1), one element per cycle; an element without a result waits for nobody.
+// Run-length encoder of a sparse gradient (ARITHMETIC.md 9): an element in, at most one entry out;
+// exact. Latency PipeStages (0 or 1), one element per cycle; an element without a result waits for
+// nobody.
 //
-// A tensor ends with the element that has last_i, and always with a result that has last_o. Where the last
-// element makes no entry, that result has entry_o = 0, run 0 and value +0, and is no part of the message.
-// (rle_decoder may take it as an entry all the same: the tensor has a +0 there.)
+// A tensor ends with the element that has last_i, and always with a result that has last_o. Where
+// the last element makes no entry, that result has entry_o = 0, run 0 and value +0, and is no part
+// of the message. (rle_decoder may take it as an entry all the same: the tensor has a +0 there.)
 
 module rle_encoder #(
   parameter int unsigned PipeStages = 1
