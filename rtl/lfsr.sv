@@ -2,8 +2,8 @@
 //
 // The random generator (ARITHMETIC.md 3): x^32 + x^22 + x^2 + x + 1, Leap steps per draw in one XOR network,
 // Draws draws per cycle. rnd_o holds the draws of this cycle, the first in the low word; taking them moves
-// the state. Seed 0 is loaded as 1 and raises zero_seed_o until the next load. A load takes one cycle, in
-// which no draw is offered; before the first load there is none.
+// the state. Seed 0 is loaded as 1 and raises zero_seed_o until the next load. A load waits until the draws
+// on offer are taken; before the first load there are none.
 
 module lfsr #(
   parameter int unsigned Leap  = 16,  // 1..32
@@ -43,7 +43,7 @@ module lfsr #(
     state_d     = state_q;
     loaded_d    = loaded_q;
     zero_seed_d = zero_seed_q;
-    if (valid_i) begin
+    if (valid_i & ready_o) begin
       state_d     = (seed_i == '0) ? 32'h1 : seed_i;
       loaded_d    = 1'b1;
       zero_seed_d = (seed_i == '0);
@@ -52,8 +52,8 @@ module lfsr #(
     end
   end
 
-  assign ready_o     = 1'b1;
-  assign valid_o     = loaded_q & ~valid_i;
+  assign ready_o     = ready_i | ~loaded_q;
+  assign valid_o     = loaded_q;
   assign zero_seed_o = zero_seed_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -9,8 +9,12 @@
 
 namespace mantissa::cli {
 
+// The command did its work and found something wrong, which it has told: exit code 1.
+struct ChecksFailed {};
+
 void add_bench(CLI::App& program);
 void add_calc(CLI::App& program);
 void add_vectors(CLI::App& program);
+void add_verify(CLI::App& program);
 
 }  // namespace mantissa::cli

@@ -14,6 +14,7 @@ namespace {
 
 using mantissa::in_quotes;
 
+constexpr int exit_checks_failed = 1;
 constexpr int exit_bad_input = 2;
 
 // The subcommand in which parsing stopped.
@@ -66,10 +67,12 @@ int run(int argc, char** argv) {
       "  echo 3f900001 | mantissa calc convert --to e5m2\n"
       "  mantissa calc lfsr --seed 1 --count 4\n"
       "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
+      "  mantissa verify fp8_mac\n"
       "  mantissa bench\n"
       "Every command has its own examples: mantissa COMMAND --help");
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
+  mantissa::cli::add_verify(program);
   mantissa::cli::add_bench(program);
   try {
     program.parse(argc, argv);
@@ -97,6 +100,8 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const mantissa::cli::ReaderGone&) {
     return 0;
+  } catch (const mantissa::cli::ChecksFailed&) {
+    return exit_checks_failed;
   } catch (const std::exception& error) {
     return fail(error.what());
   }

@@ -1,0 +1,140 @@
+#include "sim/cli/device_options.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <stdexcept>
+
+#include "sim/support/user_text.hpp"
+
+namespace mantissa::cli {
+namespace {
+
+constexpr int max_latency = 1000;
+
+int latency_of(const std::string& text) {
+  if (text == "valid") return -1;
+  int cycles = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cycles);
+  if (error != std::errc() || end != text.data() + text.size() || cycles < 0 || cycles > max_latency) {
+    throw std::invalid_argument("--latency " + in_quotes(text) +
+                                " is neither valid nor a number of cycles in 0.." +
+                                std::to_string(max_latency));
+  }
+  return cycles;
+}
+
+[[noreturn]] void refuse(const std::string& file, const YAML::Mark& mark, const std::string& what) {
+  throw std::invalid_argument(file + ":" + std::to_string(mark.line + 1) + ": " + what);
+}
+
+// ports: {a_i: operand_a, ...}, and optionally latency: N or valid.
+void read_map_file(const std::string& file, verify::ForeignDevice& device) {
+  YAML::Node root;
+  try {
+    root = YAML::LoadFile(file);
+  } catch (const YAML::BadFile&) {
+    throw std::invalid_argument("--map-file: no such file: " + file);
+  } catch (const YAML::Exception& error) {
+    refuse(file, error.mark, error.msg);
+  }
+  if (!root.IsMap()) throw std::invalid_argument(file + ": not a map; keys are ports, latency");
+  for (const auto& entry : root) {
+    const auto key = entry.first.as<std::string>();
+    if (key == "latency" && entry.second.IsScalar()) {
+      device.map.latency = latency_of(entry.second.as<std::string>());
+    } else if (key == "ports" && entry.second.IsMap()) {
+      for (const auto& port : entry.second) {
+        if (!port.second.IsScalar()) refuse(file, port.second.Mark(), "a port's name is a word");
+        device.map.names[port.first.as<std::string>()] = port.second.as<std::string>();
+      }
+    } else {
+      refuse(file, entry.first.Mark(),
+             "unknown or malformed key " + in_quotes(key) + "; keys are ports (a map), latency");
+    }
+  }
+}
+
+std::string quoted(const std::string& word) {
+  return word.find_first_of(" \t'\"$\\*?;&|<>()") == std::string::npos ? word : "'" + word + "'";
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> name_and_value(const std::string& text, const std::string& option) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw std::invalid_argument(option + " takes NAME=VALUE, not " + in_quotes(text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void DeviceOptions::add_to(CLI::App& command) {
+  const std::string group = "Your own RTL";
+  command
+      .add_option("--dut", files, "SystemVerilog file of a device to check in the unit's place; repeatable")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--top", top, "its top module")->type_name("MODULE")->group(group);
+  command.add_option("--param", parameters, "parameter of the top module")->type_name("K=V")->group(group);
+  command.add_option("--incdir", include_dirs, "directory of included files")->type_name("DIR")->group(group);
+  command.add_option("--define", defines, "preprocessor define")->type_name("NAME[=V]")->group(group);
+  command.add_option("--map", map, "the unit's port has another name in the device")
+      ->type_name("PORT=NAME")
+      ->group(group);
+  command.add_option("--map-file", map_file, "the same as YAML: ports: {a_i: opa, ...}, latency: N|valid")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--latency", latency,
+                  "cycles from operands to result of a device without handshake, 0 for a combinational one; "
+                  "valid (default): it has "
+                  "valid and ready")
+      ->type_name("N|valid")
+      ->group(group);
+}
+
+std::optional<verify::ForeignDevice> DeviceOptions::device() const {
+  if (files.empty()) {
+    if (!(top.empty() && parameters.empty() && map.empty() && map_file.empty() && latency.empty() &&
+          defines.empty() && include_dirs.empty())) {
+      throw std::invalid_argument(
+          "--top, --param, --map, --map-file, --latency, --incdir and --define describe a device; give its "
+          "files with --dut FILE");
+    }
+    return std::nullopt;
+  }
+  if (top.empty()) throw std::invalid_argument("--dut needs the name of the top module: --top MODULE");
+  verify::ForeignDevice device;
+  device.sources.files.assign(files.begin(), files.end());
+  device.sources.include_dirs.assign(include_dirs.begin(), include_dirs.end());
+  device.sources.defines = defines;
+  device.sources.top = top;
+  for (const std::string& parameter : parameters)
+    device.sources.parameters.push_back(name_and_value(parameter, "--param"));
+  if (!map_file.empty()) read_map_file(map_file, device);
+  for (const std::string& entry : map) {
+    const auto [port, name] = name_and_value(entry, "--map");
+    device.map.names[port] = name;
+  }
+  if (!latency.empty()) device.map.latency = latency_of(latency);
+  return device;
+}
+
+std::string DeviceOptions::command_line() const {
+  std::string text;
+  const auto list = [&](const char* option, const std::vector<std::string>& values) {
+    for (const std::string& value : values) text += std::string(" ") + option + " " + quoted(value);
+  };
+  list("--dut", files);
+  if (!top.empty()) list("--top", {top});
+  list("--param", parameters);
+  list("--incdir", include_dirs);
+  list("--define", defines);
+  list("--map", map);
+  if (!map_file.empty()) list("--map-file", {map_file});
+  if (!latency.empty()) list("--latency", {latency});
+  return text;
+}
+
+}  // namespace mantissa::cli

@@ -1,0 +1,33 @@
+// Options of `mantissa verify` that describe somebody else's RTL.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/verify/verify_run.hpp"
+
+namespace mantissa::cli {
+
+struct DeviceOptions {
+  std::vector<std::string> files;
+  std::string top;
+  std::vector<std::string> parameters;  // K=V
+  std::vector<std::string> include_dirs;
+  std::vector<std::string> defines;
+  std::vector<std::string> map;  // unit's port=device's port
+  std::string map_file;
+  std::string latency;  // a number, or valid
+
+  void add_to(CLI::App& command);
+  // Nothing without --dut. Throws std::invalid_argument for options that do not fit together.
+  std::optional<verify::ForeignDevice> device() const;
+  // The options again, for a command line that repeats the run.
+  std::string command_line() const;
+};
+
+// NAME=VALUE in two; throws std::invalid_argument that names the option where there is no =.
+std::pair<std::string, std::string> name_and_value(const std::string& text, const std::string& option);
+
+}  // namespace mantissa::cli

@@ -1,0 +1,219 @@
+#include "sim/cli/verify_report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace mantissa::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using verify::FunctionalCoverage;
+using verify::Mismatch;
+using verify::UnitKind;
+
+std::uint64_t operations(const verify::LockstepResult& run) { return std::max(run.inputs, run.outputs); }
+
+double rate(const verify::LockstepResult& run) {
+  return run.seconds > 0 ? static_cast<double>(operations(run)) / run.seconds : 0;
+}
+
+bool reachable(const FunctionalCoverage::Bin& bin) { return bin.unreachable.empty() || bin.hits > 0; }
+
+struct BinShare {
+  std::size_t hit = 0;
+  std::size_t total = 0;
+  std::vector<std::string> empty;
+};
+
+BinShare share_of(const std::vector<FunctionalCoverage::Bin>& bins) {
+  BinShare share;
+  for (const FunctionalCoverage::Bin& bin : bins) {
+    if (!reachable(bin)) continue;
+    ++share.total;
+    if (bin.hits > 0) {
+      ++share.hit;
+    } else {
+      share.empty.push_back(bin.name);
+    }
+  }
+  return share;
+}
+
+std::string format(const char* pattern, auto... values) {
+  char text[160];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+Json values_json(const std::vector<Mismatch::Value>& values) {
+  Json json = Json::object();
+  for (const Mismatch::Value& value : values) {
+    if (value.expected.empty()) {
+      json[value.port] = value.actual;
+    } else {
+      json[value.port] = {{"expected", value.expected}, {"actual", value.actual}};
+    }
+  }
+  return json;
+}
+
+std::string diagnosis(const ConfigurationReport& report) {
+  const Mismatch& mismatch = *report.run.lockstep.mismatch;
+  std::string text = "\nMISMATCH in " + report.unit + " (" + report.configuration + "), " + mismatch.model +
+                     ", cycle " + std::to_string(mismatch.cycle) + ": " + mismatch.what + "\n";
+  if (!mismatch.stage.empty()) text += "  first wrong stage: " + mismatch.stage + "\n";
+  for (const Mismatch::Value& value : mismatch.inputs)
+    text += "  " + value.port + " = " + value.actual + "\n";
+  for (const Mismatch::Value& value : mismatch.outputs) {
+    text += "  " + value.port + ": expected " + value.expected + ", got " + value.actual +
+            (value.expected == value.actual ? "\n" : "   <--\n");
+  }
+  for (const std::string& line : mismatch.golden) text += "  " + line + "\n";
+  text += "  seed " + std::to_string(report.seed) + "\n";
+  if (!report.wave.empty()) text += "  waveform: " + report.wave + "\n";
+  return text + "  again: " + report.reproduce + "\n";
+}
+
+}  // namespace
+
+bool SessionReport::passed() const {
+  return std::none_of(configurations.begin(), configurations.end(), [](const ConfigurationReport& report) {
+    return report.run.lockstep.mismatch.has_value();
+  });
+}
+
+std::string SessionReport::json() const {
+  Json list = Json::array();
+  for (const ConfigurationReport& report : configurations) {
+    const verify::LockstepResult& run = report.run.lockstep;
+    Json json{{"unit", report.unit},
+              {"configuration", report.configuration},
+              {"device", report.device},
+              {"seed", report.seed},
+              {"vectors", operations(run)},
+              {"inputs", run.inputs},
+              {"outputs", run.outputs},
+              {"cycles", run.cycles},
+              {"mismatches", run.mismatch ? 1 : 0},
+              {"operations_per_second", rate(run)}};
+    Json bins = Json::object();
+    for (const FunctionalCoverage::Bin& bin : report.run.bins) {
+      bins[bin.name] = bin.hits;
+      if (!bin.unreachable.empty()) json["unreachable_bins"][bin.name] = bin.unreachable;
+    }
+    json["bins"] = bins;
+    json["empty_bins"] = share_of(report.run.bins).empty;
+    if (run.mismatch) {
+      json["mismatch"] = {{"what", run.mismatch->what},
+                          {"model", run.mismatch->model},
+                          {"stage", run.mismatch->stage},
+                          {"cycle", run.mismatch->cycle},
+                          {"inputs", values_json(run.mismatch->inputs)},
+                          {"outputs", values_json(run.mismatch->outputs)},
+                          {"golden", run.mismatch->golden},
+                          {"wave", report.wave},
+                          {"reproduce", report.reproduce}};
+    }
+    list.push_back(std::move(json));
+  }
+  Json covered = Json::array();
+  for (const UnitCoverage& unit : coverage) {
+    Json excluded = Json::array();
+    for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
+      excluded.push_back(
+          {{"module", exclusion.module}, {"signal", exclusion.signal}, {"reason", exclusion.reason}});
+    }
+    covered.push_back({{"unit", unit.unit},
+                       {"line_percent", unit.lines.percent()},
+                       {"toggle_percent", unit.toggles.percent()},
+                       {"missed", unit.missed},
+                       {"excluded", excluded}});
+  }
+  Json json{{"version", MANTISSA_VERSION}, {"passed", passed()}, {"runs", list}};
+  if (!coverage.empty()) json["rtl_coverage"] = covered;
+  return json.dump(2) + "\n";
+}
+
+std::string SessionReport::text() const {
+  std::string text = format("%-22s %-28s %11s %11s %10s %9s %10s\n", "unit", "configuration", "vectors",
+                            "cycles", "mismatches", "bins", "ops/s");
+  std::string notes;
+  for (const ConfigurationReport& report : configurations) {
+    const verify::LockstepResult& run = report.run.lockstep;
+    const BinShare bins = share_of(report.run.bins);
+    text += format("%-22s %-28s %11llu %11llu %10d %9s %10.3g\n", report.unit.c_str(),
+                   report.configuration.c_str(), static_cast<unsigned long long>(operations(run)),
+                   static_cast<unsigned long long>(run.cycles), run.mismatch ? 1 : 0,
+                   (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run));
+    if (!bins.empty.empty() && !run.mismatch) {
+      notes += report.unit + " (" + report.configuration + "): empty bins:";
+      for (const std::string& name : bins.empty) notes += " [" + name + "]";
+      notes += "\n";
+    }
+  }
+  if (!coverage.empty()) {
+    text += format("\n%-22s %10s %10s\n", "RTL coverage", "lines", "toggles");
+    for (const UnitCoverage& unit : coverage) {
+      text += format("%-22s %8.2f %% %8.2f %%   %s\n", unit.unit.c_str(), unit.lines.percent(),
+                     unit.toggles.percent(), unit.exclusions.empty() ? "" : "with exclusions:");
+      for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
+        text += "    " + exclusion.module + "." + exclusion.signal + ": " + exclusion.reason + "\n";
+      }
+    }
+  }
+  if (!notes.empty()) text += "\n" + notes;
+  for (const ConfigurationReport& report : configurations) {
+    if (report.run.lockstep.mismatch) text += diagnosis(report);
+  }
+  return text;
+}
+
+std::string unit_list() {
+  std::ostringstream out;
+  out << "Every unit has `clk_i`, `rst_ni` (asynchronous, active low), `valid_i`/`ready_o` for its inputs "
+         "and `valid_o`/`ready_i` for its\n"
+         "outputs, one bit each.\n";
+  for (const UnitKind& kind : verify::unit_kinds()) {
+    out << "\n### " << kind.name << "\n\n"
+        << kind.what << " (ARITHMETIC.md " << kind.section << "). Latency: " << kind.latency << ".\n\n"
+        << "| port | width | what |\n|---|---|---|\n";
+    for (const verify::PortNote& port : kind.ports) {
+      out << "| `" << port.name << "` | " << port.width << " | " << port.what << " |\n";
+    }
+    if (kind.parameters.empty()) continue;
+    out << "\n| parameter | default | what |\n|---|---|---|\n";
+    for (const verify::ParameterNote& parameter : kind.parameters) {
+      out << "| `" << parameter.name << "` | " << parameter.value << " | " << parameter.what << " |\n";
+    }
+  }
+  return out.str();
+}
+
+std::string unit_list_json() {
+  Json list = Json::array();
+  for (const UnitKind& kind : verify::unit_kinds()) {
+    Json json{{"unit", kind.name},
+              {"module", kind.module},
+              {"what", kind.what},
+              {"section", kind.section},
+              {"latency", kind.latency}};
+    json["ports"] = Json::array();
+    for (const verify::PortNote& port : kind.ports) {
+      json["ports"].push_back({{"name", port.name}, {"width", port.width}, {"what", port.what}});
+    }
+    json["parameters"] = Json::array();
+    for (const verify::ParameterNote& parameter : kind.parameters) {
+      json["parameters"].push_back(
+          {{"name", parameter.name}, {"default", parameter.value}, {"what", parameter.what}});
+    }
+    for (const verify::Configuration& configuration : kind.configurations) {
+      json["configurations"].push_back(configuration.name);
+    }
+    list.push_back(std::move(json));
+  }
+  return list.dump(2) + "\n";
+}
+
+}  // namespace mantissa::cli

@@ -1,0 +1,37 @@
+// Turns SystemVerilog into a shared object that the program loads (dut_api.h), with Verilator and g++.
+// Objects are cached by what they are made of, so that only the first run of a device waits for the compiler.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mantissa {
+
+struct VerilatorJob {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> library_dirs;  // a module's file is found here by its name
+  std::vector<std::filesystem::path> include_dirs;
+  std::vector<std::string> defines;  // NAME or NAME=VALUE
+  std::string top;
+  std::vector<std::pair<std::string, std::string>> parameters;
+  bool wave = false;
+  bool coverage = false;
+};
+
+// Verilator or the compiler refused the sources; `what` is what they said.
+class VerilatorError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The shared object's path. Throws std::invalid_argument for a file that is not there, VerilatorError for
+// sources that do not compile, std::runtime_error where a tool is missing.
+std::filesystem::path verilate(const VerilatorJob& job);
+
+// Where compiled devices are kept: $MANTISSA_CACHE, else $XDG_CACHE_HOME/mantissa, else ~/.cache/mantissa.
+std::filesystem::path device_cache();
+
+}  // namespace mantissa

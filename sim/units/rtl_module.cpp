@@ -1,0 +1,148 @@
+#include "sim/units/rtl_module.hpp"
+
+#include <algorithm>
+
+namespace mantissa {
+namespace {
+
+std::string expectation(const UnitShape& shape, bool handshake) {
+  std::string text = "; the unit expects clk_i[1] rst_ni[1]";
+  if (handshake) text += " valid_i[1] ready_o[1] valid_o[1] ready_i[1]";
+  const auto list = [&](const char* direction, const std::vector<PortShape>& ports) {
+    text += direction;
+    for (const PortShape& port : ports) text += " " + port.name + "[" + std::to_string(port.bits) + "]";
+  };
+  list(", inputs", shape.inputs);
+  list(", outputs", shape.outputs);
+  return text;
+}
+
+// Looks the unit's ports up among the device's, under the names that the user gave.
+class PortFinder {
+ public:
+  PortFinder(const Device& device, const UnitShape& shape, const DeviceMap& map)
+      : device_(device), map_(map), expected_(expectation(shape, map.latency < 0)) {}
+
+  const Device::Pin* required(const std::string& port, int bits, bool output) const {
+    const Device::Pin* pin = optional(port, bits, output);
+    if (pin == nullptr) fail("the device has no port " + described(port));
+    return pin;
+  }
+
+  const Device::Pin* optional(const std::string& port, int bits, bool output) const {
+    const Device::Pin* pin = device_.find(device_name(port));
+    if (pin == nullptr) return nullptr;
+    if (pin->output != output) fail("port " + described(port) + " is an " + (output ? "input" : "output"));
+    if (pin->bits != bits) {
+      fail("port " + described(port) + " has " + std::to_string(pin->bits) + " bits, not " +
+           std::to_string(bits));
+    }
+    return pin;
+  }
+
+ private:
+  std::string device_name(const std::string& port) const {
+    const auto found = map_.names.find(port);
+    return found == map_.names.end() ? port : found->second;
+  }
+  std::string described(const std::string& port) const {
+    const std::string name = device_name(port);
+    return name == port ? port : name + " (mapped from " + port + ")";
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    std::string has = "; the device has";
+    for (const Device::Pin& pin : device_.pins())
+      has += " " + pin.name + "[" + std::to_string(pin.bits) + "]";
+    throw std::invalid_argument(what + expected_ + has);
+  }
+
+  const Device& device_;
+  const DeviceMap& map_;
+  std::string expected_;
+};
+
+}  // namespace
+
+UnitShape shape_of(const UnitModule& unit) {
+  UnitShape shape;
+  for (const DataIn* port : unit.inputs()) shape.inputs.push_back({port->basename(), port->width()});
+  for (const DataOut* port : unit.outputs()) shape.outputs.push_back({port->basename(), port->width()});
+  return shape;
+}
+
+RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const UnitShape& shape,
+                     const DeviceMap& map, const std::vector<std::string>& optional_outputs)
+    : UnitModule(name), device_(device), latency_(map.latency), in_flight_(std::max(map.latency, 0)) {
+  const PortFinder find(device, shape, map);
+  clk_ = find.optional("clk_i", 1, false);
+  rst_n_ = find.optional("rst_ni", 1, false);
+  if (latency_ < 0) {
+    valid_in_ = find.required("valid_i", 1, false);
+    ready_out_ = find.required("ready_o", 1, true);
+    valid_out_ = find.required("valid_o", 1, true);
+    ready_in_ = find.required("ready_i", 1, false);
+  }
+  if (clk_ == nullptr && latency_ != 0) find.required("clk_i", 1, false);
+  for (const PortShape& port : shape.inputs) {
+    input_ports_.push_back(std::make_unique<DataIn>(*this, port.name.c_str(), port.bits));
+    inputs_.push_back({input_ports_.back().get(), find.required(port.name, port.bits, false)});
+  }
+  for (const PortShape& port : shape.outputs) {
+    const bool optional =
+        std::find(optional_outputs.begin(), optional_outputs.end(), port.name) != optional_outputs.end();
+    output_ports_.push_back(std::make_unique<DataOut>(*this, port.name.c_str(), port.bits));
+    outputs_.push_back({output_ports_.back().get(), optional ? find.optional(port.name, port.bits, true)
+                                                             : find.required(port.name, port.bits, true)});
+  }
+}
+
+void RtlModule::before_end_of_elaboration() {
+  SC_HAS_PROCESS(RtlModule);
+  SC_METHOD(settle);
+  sensitive << clk_i << rst_ni << valid_i << ready_i;
+  for (DataIn* port : inputs()) sensitive << *port;
+}
+
+bool RtlModule::has_output(std::string_view name) const {
+  return std::any_of(outputs_.begin(), outputs_.end(), [name](const OutputBinding& output) {
+    return output.pin != nullptr && output.port->basename() == name;
+  });
+}
+
+void RtlModule::corrupt(std::string_view /*stage*/) {
+  throw std::logic_error("RTL is corrupted by changing its sources");
+}
+
+void RtlModule::settle() {
+  if (latency_ > 0 && clk_i.posedge()) {
+    // The device has no valid: this side remembers in which cycles a result is one.
+    in_flight_.insert(in_flight_.begin(), rst_ni.read() && valid_i.read());
+    in_flight_.pop_back();
+  }
+  const auto drive = [](const Device::Pin* pin, bool value) {
+    if (pin != nullptr) *static_cast<std::uint8_t*>(pin->storage) = value ? 1 : 0;
+  };
+  drive(clk_, clk_i.read());
+  drive(rst_n_, rst_ni.read());
+  drive(valid_in_, valid_i.read());
+  drive(ready_in_, ready_i.read());
+  for (const InputBinding& input : inputs_) input.pin->set(input.port->read());
+  device_.eval();
+  const auto sample = [](const Device::Pin* pin) {
+    return *static_cast<const std::uint8_t*>(pin->storage) != 0;
+  };
+  ready_o.write(ready_out_ == nullptr || sample(ready_out_));
+  if (valid_out_ != nullptr) {
+    valid_o.write(sample(valid_out_));
+  } else {
+    valid_o.write(latency_ == 0 ? valid_i.read() : in_flight_.back());
+  }
+  for (const OutputBinding& output : outputs_) {
+    output.port->write(output.pin == nullptr ? Bits(output.port->width()) : output.pin->get());
+  }
+}
+
+}  // namespace mantissa
+
+// SystemC's library asks for sc_main; this program has a main of its own and never calls it.
+int sc_main(int /*argc*/, char* /*argv*/[]) { return 1; }

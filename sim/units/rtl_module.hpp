@@ -1,0 +1,74 @@
+// A compiled RTL unit as a SystemC module with the same ports as the SystemC unit: either can be plugged in
+// the same place.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/dut/device.hpp"
+#include "sim/units/unit_module.hpp"
+
+namespace mantissa {
+
+// A data port that a unit has.
+struct PortShape {
+  std::string name;
+  int bits = 0;
+};
+// The data ports of a unit, in the order of a transaction.
+struct UnitShape {
+  std::vector<PortShape> inputs;
+  std::vector<PortShape> outputs;
+};
+UnitShape shape_of(const UnitModule& unit);
+
+// How a device differs from the unit that it claims to be.
+struct DeviceMap {
+  std::map<std::string, std::string, std::less<>> names;  // unit's port -> device's port
+  // Cycles from operand to result of a device without valid and ready; negative: it has them.
+  int latency = -1;
+};
+
+class RtlModule : public UnitModule {
+ public:
+  // Throws std::invalid_argument that names a port that is missing or has another width, and lists what the
+  // unit expects. Outputs of `optional_outputs` may be missing; they stay zero.
+  RtlModule(const sc_core::sc_module_name& name, Device& device, const UnitShape& shape,
+            const DeviceMap& map = {}, const std::vector<std::string>& optional_outputs = {});
+
+  bool has_output(std::string_view name) const;
+
+  std::vector<std::string> stages() const override { return {}; }
+  void corrupt(std::string_view stage) override;
+
+ private:
+  struct InputBinding {
+    DataIn* port;
+    const Device::Pin* pin;
+  };
+  struct OutputBinding {
+    DataOut* port;
+    const Device::Pin* pin;  // nullptr: the device does not have it
+  };
+
+  void settle();
+  void before_end_of_elaboration() override;
+
+  Device& device_;
+  int latency_;
+  std::vector<std::unique_ptr<DataIn>> input_ports_;
+  std::vector<std::unique_ptr<DataOut>> output_ports_;
+  std::vector<InputBinding> inputs_;
+  std::vector<OutputBinding> outputs_;
+  const Device::Pin* clk_ = nullptr;
+  const Device::Pin* rst_n_ = nullptr;
+  const Device::Pin* valid_in_ = nullptr;
+  const Device::Pin* ready_out_ = nullptr;
+  const Device::Pin* valid_out_ = nullptr;
+  const Device::Pin* ready_in_ = nullptr;
+  std::vector<bool> in_flight_;  // transactions of a device with fixed latency, youngest first
+};
+
+}  // namespace mantissa

@@ -1,0 +1,62 @@
+#include "sim/units/unit_parameters.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace mantissa {
+namespace {
+
+const UnitParameters::Value* find(const std::vector<UnitParameters::Value>& values, std::string_view name) {
+  const auto found =
+      std::find_if(values.begin(), values.end(), [name](const auto& value) { return value.first == name; });
+  return found == values.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+int UnitParameters::at(std::string_view name) const {
+  const Value* value = find(values_, name);
+  if (value == nullptr) throw std::out_of_range("no parameter " + std::string(name));
+  return value->second;
+}
+
+bool UnitParameters::has(std::string_view name) const { return find(values_, name) != nullptr; }
+
+void UnitParameters::set(std::string_view name, int value) {
+  for (Value& known : values_) {
+    if (known.first == name) {
+      known.second = value;
+      return;
+    }
+  }
+  values_.emplace_back(name, value);
+}
+
+void UnitParameters::override_with(const UnitParameters& others) {
+  for (const auto& [name, value] : others.values_) set(name, value);
+}
+
+Format UnitParameters::format(const std::string& prefix) const {
+  const int exponent_bits = at(prefix + "Exp");
+  const int ieee_bias = (1 << (exponent_bits - 1)) - 1;
+  return {exponent_bits, at(prefix + "Man"), has(prefix + "Bias") ? at(prefix + "Bias") : ieee_bias,
+          has(prefix + "Specials") ? static_cast<Specials>(at(prefix + "Specials")) : Specials::ieee};
+}
+
+void UnitParameters::set_format(const std::string& prefix, const Format& format) {
+  set(prefix + "Exp", format.exponent_bits);
+  set(prefix + "Man", format.mantissa_bits);
+  if (has(prefix + "Bias")) set(prefix + "Bias", format.bias);
+  if (has(prefix + "Specials")) set(prefix + "Specials", static_cast<int>(format.specials));
+}
+
+Rounding UnitParameters::rounding(std::string_view name) const {
+  return {static_cast<Rounding::Mode>(at(name)), has("RndBits") ? at("RndBits") : 0};
+}
+
+void UnitParameters::set_rounding(const std::string& name, Rounding rounding) {
+  set(name, static_cast<int>(rounding.mode));
+  if (has("RndBits")) set("RndBits", rounding.random_bits);
+}
+
+}  // namespace mantissa

@@ -1,0 +1,45 @@
+// The parameters of a unit: the names and values of its RTL module's parameters. SystemC units, golden
+// references and Verilator all take the same list.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/format/format.hpp"
+#include "models/format/rounding.hpp"
+
+namespace mantissa {
+
+class UnitParameters {
+ public:
+  using Value = std::pair<std::string, int>;
+
+  UnitParameters() = default;
+  UnitParameters(std::initializer_list<Value> values) : values_(values) {}
+
+  const std::vector<Value>& values() const { return values_; }
+  // Throws std::out_of_range where there is no such parameter.
+  int at(std::string_view name) const;
+  bool has(std::string_view name) const;
+  void set(std::string_view name, int value);  // replaces or adds
+  // These over the values that were there.
+  void override_with(const UnitParameters& others);
+
+  // Four parameters that begin with `prefix`: Exp, Man, Bias, Specials (mantissa_pkg.sv). Without Bias or
+  // Specials the format is IEEE-like.
+  Format format(const std::string& prefix) const;
+  void set_format(const std::string& prefix, const Format& format);
+  // The named parameter (RoundNe, RoundTz, RoundSr) with RndBits.
+  Rounding rounding(std::string_view name) const;
+  void set_rounding(const std::string& name, Rounding rounding);
+
+ private:
+  std::vector<Value> values_;
+};
+
+// Width of a port for random bits: at least one.
+constexpr int random_port_bits(Rounding rounding) { return rounding.stochastic() ? rounding.random_bits : 1; }
+
+}  // namespace mantissa

@@ -1,0 +1,19 @@
+// Runs a piece of work in a process of its own: the SystemC kernel elaborates once per process, and a device
+// that crashes or ends the program takes only its own run with it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace mantissa::verify {
+
+using ReportProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+// Returns what `work` returned. Rethrows its std::exception as the same message in std::invalid_argument or
+// std::runtime_error; throws std::runtime_error where the process died. `progress` is called here, with what
+// `work` reports there.
+std::string run_isolated(const std::function<std::string(const ReportProgress&)>& work,
+                         const ReportProgress& progress);
+
+}  // namespace mantissa::verify

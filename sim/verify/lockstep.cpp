@@ -1,0 +1,306 @@
+#include "sim/verify/lockstep.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "models/random/stream.hpp"
+
+namespace mantissa::verify {
+namespace {
+
+using sc_core::sc_signal;
+
+constexpr int half_period_ns = 5;
+
+// A model under test with the signals on its outputs.
+class Station {
+ public:
+  Station(UnitModule& unit, std::string name) : name_(std::move(name)), unit_(unit) {
+    unit.ready_o.bind(ready_);
+    unit.valid_o.bind(valid_);
+    for (DataOut* port : unit.outputs()) {
+      data_.push_back(
+          std::make_unique<sc_signal<Bits>>(sc_core::sc_gen_unique_name("out"), Bits(port->width())));
+      port->bind(*data_.back());
+    }
+  }
+
+  const std::string& name() const { return name_; }
+  bool ready() const { return ready_.read(); }
+  bool valid() const { return valid_.read(); }
+  const Bits& output(std::size_t i) const { return data_[i]->read(); }
+  std::size_t outputs() const { return data_.size(); }
+  std::string port(std::size_t i) const { return unit_.outputs()[i]->basename(); }
+  UnitModule& unit() { return unit_; }
+
+  Transaction snapshot() const {
+    Transaction values;
+    values.reserve(data_.size());
+    for (const auto& signal : data_) values.push_back(signal->read());
+    return values;
+  }
+
+ private:
+  std::string name_;
+  UnitModule& unit_;
+  sc_signal<bool> ready_;
+  sc_signal<bool> valid_;
+  std::vector<std::unique_ptr<sc_signal<Bits>>> data_;
+};
+
+// When the bench offers an input and when it takes an output: blocks of full speed, of slow sides and of coin
+// tosses.
+class Stalls {
+ public:
+  explicit Stalls(std::uint64_t seed) : seed_(mix(seed)) {}
+
+  void next_cycle(std::uint64_t cycle) {
+    if (cycle % 64 == 0) {
+      const std::uint64_t dice = mix(seed_ ^ cycle);
+      constexpr int rates[] = {256, 256, 128, 32};
+      offer_rate_ = rates[dice & 3];
+      take_rate_ = rates[dice >> 2 & 3];
+    }
+    dice_ = mix(seed_ + cycle);
+  }
+  bool offer(int rate) const { return static_cast<int>(dice_ & 255) * 256 < offer_rate_ * rate; }
+  bool take() const { return static_cast<int>(dice_ >> 8 & 255) < take_rate_; }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t dice_ = 0;
+  int offer_rate_ = 256;
+  int take_rate_ = 256;
+};
+
+class Bench : public sc_core::sc_module {
+ public:
+  Bench(Reference& reference, UnitModule& systemc, bool compare_systemc, RtlModule& rtl, Device& device,
+        bool back_pressure, const LockstepOptions& options, const ProgressReport& progress)
+      : sc_module(sc_core::sc_module_name("bench")),
+        reference_(reference),
+        rtl_module_(rtl),
+        device_(device),
+        back_pressure_(back_pressure),
+        options_(options),
+        progress_(progress),
+        stalls_(options.seed),
+        wanted_(options.exhaustive ? reference.exhaustive_count() : options.transactions) {
+    stations_.push_back(std::make_unique<Station>(rtl, "rtl"));
+    stations_.push_back(std::make_unique<Station>(systemc, "systemc"));
+    for (DataIn* port : rtl.inputs()) {
+      inputs_.push_back(
+          std::make_unique<sc_signal<Bits>>(sc_core::sc_gen_unique_name("in"), Bits(port->width())));
+    }
+    for (const auto& station : stations_) connect(station->unit());
+    if (compare_systemc) compared_ = stations_.size();
+    SC_HAS_PROCESS(Bench);
+    SC_THREAD(run);
+  }
+
+  LockstepResult result;
+
+ private:
+  void connect(UnitModule& unit) {
+    unit.clk_i.bind(clk_);
+    unit.rst_ni.bind(rst_n_);
+    unit.valid_i.bind(valid_);
+    unit.ready_i.bind(ready_);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) unit.inputs()[i]->bind(*inputs_[i]);
+  }
+
+  static void half_cycle() { sc_core::wait(half_period_ns, sc_core::SC_NS); }
+
+  void dump() {
+    if (options_.wave.empty() || cycle_ < options_.wave_first || cycle_ > options_.wave_last) return;
+    if (!wave_open_) device_.open_wave(options_.wave);
+    wave_open_ = true;
+    device_.dump_wave(
+        static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS)));
+  }
+
+  void run() {
+    for (int i = 0; i < 2; ++i) {  // reset
+      half_cycle();
+      clk_.write(true);
+      half_cycle();
+      clk_.write(false);
+    }
+    rst_n_.write(true);
+    for (; !finished(); ++cycle_) {
+      drive();
+      half_cycle();
+      dump();
+      check();
+      if (result.mismatch) break;
+      clk_.write(true);
+      half_cycle();
+      dump();
+      clk_.write(false);
+      if (cycle_ % 65536 == 0) progress_(std::max(result.inputs, result.outputs), wanted_);
+    }
+    if (wave_open_) device_.close_wave();
+    result.cycles = cycle_;
+    sc_core::sc_stop();
+  }
+
+  bool fed() const { return std::max(result.inputs, result.outputs) >= wanted_; }
+  // All stimulus is in, all answers are out, and for a while nothing came that should not.
+  bool finished() const { return settled_ >= 64; }
+
+  void drive() {
+    stalls_.next_cycle(cycle_);
+    if (!pending_ && !fed() && (options_.exhaustive || stalls_.offer(reference_.input_rate()))) {
+      if (options_.exhaustive) {
+        current_ = reference_.exhaustive_stimulus(result.inputs);
+      } else {
+        stimulus::Dice dice(options_.seed, result.inputs);
+        current_ = reference_.stimulus(result.inputs, dice);
+      }
+      for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i]->write(current_[i]);
+      pending_ = true;
+    }
+    valid_.write(pending_);
+    taking_ = !back_pressure_ || options_.exhaustive || fed() || stalls_.take();
+    ready_.write(taking_);
+  }
+
+  void check() {
+    const Station& rtl = *stations_[0];
+    const bool accepted = pending_ && rtl.ready();
+    const bool given = rtl.valid() && taking_;
+    if (accepted) {
+      reference_.accept(current_);
+      ++result.inputs;
+      pending_ = false;
+    }
+    if (given) {
+      ++result.outputs;
+      check_golden(reference_.next());
+    }
+    if (!result.mismatch) compare_models();
+    if (!result.mismatch) check_stability();
+    quiet_ = accepted || given ? 0 : quiet_ + 1;
+    settled_ = fed() && !pending_ && reference_.drained() ? settled_ + 1 : 0;
+    if (!result.mismatch && quiet_ >= options_.hang_cycles) {
+      fail(rtl, "no input taken and no output given for " + std::to_string(quiet_) + " cycles: it hangs",
+           current_);
+    }
+  }
+
+  void check_golden(const std::optional<Expected>& expected) {
+    for (std::size_t s = 0; s < compared_; ++s) {
+      const Station* station = stations_[s].get();
+      if (!expected) {
+        fail(*station, "an output that the golden model does not give", current_);
+        return;
+      }
+      for (std::size_t i = 0; i < station->outputs(); ++i) {
+        if (station->output(i) == expected->outputs[i] || !compared(*station, i)) continue;
+        fail(*station, station->port(i) + " is wrong", expected->cause);
+        describe(*station, *expected);
+        return;
+      }
+    }
+  }
+
+  bool compared(const Station& station, std::size_t output) const {
+    return station.name() != "rtl" || rtl_module_.has_output(station.port(output));
+  }
+
+  void describe(const Station& station, const Expected& expected) {
+    Mismatch& mismatch = *result.mismatch;
+    for (std::size_t i = 0; i < station.outputs(); ++i) {
+      if (!compared(station, i)) continue;
+      mismatch.outputs.push_back({station.port(i), expected.outputs[i].hex(), station.output(i).hex()});
+      const TapLayout layout = reference_.tap_layout();
+      if (station.port(i) != "tap_o" || layout.empty()) continue;
+      const int field = first_difference(layout, expected.outputs[i], station.output(i));
+      if (field >= 0) mismatch.stage = layout[field].stage + " (" + layout[field].name + ")";
+    }
+  }
+
+  // Handshake in every cycle, data whenever valid.
+  void compare_models() {
+    if (compared_ < 2) return;
+    const Station& rtl = *stations_[0];
+    const Station& systemc = *stations_[1];
+    if (rtl.ready() != systemc.ready()) {
+      fail(systemc, "ready_o of SystemC and RTL differ", current_);
+    } else if (rtl.valid() != systemc.valid()) {
+      fail(systemc, "valid_o of SystemC and RTL differ", current_);
+    } else if (rtl.valid()) {
+      for (std::size_t i = 0; i < rtl.outputs(); ++i) {
+        if (rtl.output(i) == systemc.output(i)) continue;
+        fail(systemc, rtl.port(i) + " of SystemC and RTL differ", current_);
+        result.mismatch->outputs.push_back({rtl.port(i), systemc.output(i).hex(), rtl.output(i).hex()});
+        return;
+      }
+    }
+  }
+
+  // An output that was not taken must stay as it is.
+  void check_stability() {
+    const Station& rtl = *stations_[0];
+    if (held_ && (!rtl.valid() || rtl.snapshot() != *held_)) {
+      fail(rtl, "an output changed while it waited to be taken", current_);
+    }
+    held_.reset();
+    if (rtl.valid() && !taking_) held_ = rtl.snapshot();
+  }
+
+  void fail(const Station& station, const std::string& what, const Transaction& cause) {
+    result.mismatch.emplace();
+    result.mismatch->what = what;
+    result.mismatch->model = station.name();
+    result.mismatch->cycle = cycle_;
+    if (cause.empty()) return;
+    for (std::size_t i = 0; i < cause.size(); ++i) {
+      result.mismatch->inputs.push_back({rtl_module_.inputs()[i]->basename(), "", cause[i].hex()});
+    }
+    result.mismatch->golden = reference_.explain(cause);
+  }
+
+  Reference& reference_;
+  RtlModule& rtl_module_;
+  Device& device_;
+  bool back_pressure_;
+  LockstepOptions options_;
+  ProgressReport progress_;
+  Stalls stalls_;
+  std::uint64_t wanted_;
+
+  sc_signal<bool> clk_{"clk"};
+  sc_signal<bool> rst_n_{"rst_n"};
+  sc_signal<bool> valid_{"valid"};
+  sc_signal<bool> ready_{"ready"};
+  std::vector<std::unique_ptr<sc_signal<Bits>>> inputs_;
+  std::vector<std::unique_ptr<Station>> stations_;  // RTL first, then SystemC
+  std::size_t compared_ = 1;                        // how many of them are compared
+
+  std::uint64_t cycle_ = 0;
+  std::uint64_t quiet_ = 0;    // cycles without a transfer
+  std::uint64_t settled_ = 0;  // cycles in which nothing was owed or to come
+  bool pending_ = false;       // current_ is offered and not yet taken
+  bool taking_ = false;
+  bool wave_open_ = false;
+  Transaction current_;
+  std::optional<Transaction> held_;
+};
+
+}  // namespace
+
+LockstepResult run_lockstep(Reference& reference, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
+                            Device& device, bool back_pressure, const LockstepOptions& options,
+                            const ProgressReport& progress) {
+  Bench bench(reference, systemc, compare_systemc, rtl, device, back_pressure, options, progress);
+  // The end of a run is no news.
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  const auto start = std::chrono::steady_clock::now();
+  sc_core::sc_start();
+  bench.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return bench.result;
+}
+
+}  // namespace mantissa::verify

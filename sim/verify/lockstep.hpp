@@ -1,0 +1,61 @@
+// The lockstep bench: golden model, SystemC unit and RTL get the same stimulus under random stalls; every
+// output of every cycle is compared.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/units/rtl_module.hpp"
+#include "sim/verify/reference.hpp"
+
+namespace mantissa::verify {
+
+struct LockstepOptions {
+  std::uint64_t transactions = 100000;
+  std::uint64_t seed = 1;
+  bool exhaustive = false;  // all of the reference's exhaustive stimulus, without stalls
+  std::uint64_t hang_cycles = 10000;
+  // The waveform has these cycles only; no path: none is written.
+  std::filesystem::path wave;
+  std::uint64_t wave_first = 0;
+  std::uint64_t wave_last = ~std::uint64_t{0};
+};
+
+struct Mismatch {
+  std::string what;   // "acc_o is wrong", "no output for 10000 cycles", ...
+  std::string model;  // "rtl" or "systemc"
+  std::string stage;  // where the datapath first went wrong, if the unit shows it
+  std::uint64_t cycle = 0;
+  struct Value {
+    std::string port;
+    std::string expected;  // hex; empty for an input
+    std::string actual;
+  };
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+  std::vector<std::string> golden;  // the golden model's inside view
+};
+
+struct LockstepResult {
+  std::uint64_t inputs = 0;
+  std::uint64_t outputs = 0;
+  std::uint64_t cycles = 0;
+  double seconds = 0;
+  std::optional<Mismatch> mismatch;  // the run ends with the first one
+};
+
+// Called now and then with transactions done and wanted.
+using ProgressReport = std::function<void(std::uint64_t, std::uint64_t)>;
+
+// With `compare_systemc` off the RTL is compared with the golden model alone, output by output, whatever its
+// latency; the SystemC unit then only runs along. With `back_pressure` off outputs are always taken. One call
+// per process: the SystemC kernel elaborates once.
+LockstepResult run_lockstep(Reference& reference, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
+                            Device& device, bool back_pressure, const LockstepOptions& options,
+                            const ProgressReport& progress);
+
+}  // namespace mantissa::verify

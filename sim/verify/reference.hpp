@@ -1,0 +1,72 @@
+// The golden side of a lockstep run: what to drive into a unit, what must come out, and what a run has met.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/dut/bits.hpp"
+#include "sim/stimulus/values.hpp"
+#include "sim/units/mac_tap.hpp"
+#include "sim/verify/functional_coverage.hpp"
+
+namespace mantissa::verify {
+
+// The values of a unit's data inputs, or of its data outputs, in the order of its ports.
+using Transaction = std::vector<Bits>;
+
+struct Expected {
+  Transaction outputs;
+  Transaction cause;  // the input transaction that led here
+};
+
+class Reference {
+ public:
+  Reference() = default;
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+  virtual ~Reference() = default;
+
+  // Input transaction number `index` of a run: corners first, then random ones from `dice`.
+  virtual Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) = 0;
+  // The exhaustive run, where the unit has one: how long it is, and its transactions.
+  virtual std::uint64_t exhaustive_count() const { return 0; }
+  virtual Transaction exhaustive_stimulus(std::uint64_t /*index*/) { return {}; }
+
+  // The unit has taken this input: the golden model's answers join what is expected.
+  virtual void accept(const Transaction& inputs) = 0;
+  // What the unit must give next; nothing where it must be silent.
+  virtual std::optional<Expected> next();
+  // Nothing is owed.
+  virtual bool drained() const { return expected_.empty(); }
+  // How often an input is offered, of 256 cycles, when the bench does not hold it back.
+  virtual int input_rate() const { return 256; }
+
+  // For a mismatch: the golden model's inside view in words, one line each.
+  virtual std::vector<std::string> explain(const Transaction& cause) const = 0;
+  // Of tap_o, where the unit has one.
+  virtual TapLayout tap_layout() const { return {}; }
+
+  const FunctionalCoverage& coverage() const { return coverage_; }
+
+ protected:
+  void expect(Transaction outputs, const Transaction& cause) {
+    expected_.push_back({std::move(outputs), cause});
+  }
+  FunctionalCoverage coverage_;
+
+ private:
+  std::deque<Expected> expected_;
+};
+
+inline std::optional<Expected> Reference::next() {
+  if (expected_.empty()) return std::nullopt;
+  Expected front = std::move(expected_.front());
+  expected_.pop_front();
+  return front;
+}
+
+}  // namespace mantissa::verify

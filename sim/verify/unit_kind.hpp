@@ -1,0 +1,68 @@
+// A unit as `mantissa verify` knows it: its documentation, its configurations, and how to make each of its
+// three models. The table in rtl/README.md is printed from here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/unit_module.hpp"
+#include "sim/units/unit_parameters.hpp"
+#include "sim/verify/reference.hpp"
+
+namespace mantissa::verify {
+
+struct ParameterNote {
+  std::string name;
+  int value = 0;  // the default
+  std::string what;
+};
+
+struct PortNote {
+  std::string name;
+  std::string width;  // as the RTL writes it
+  std::string what;
+};
+
+struct Configuration {
+  std::string name;
+  UnitParameters parameters;  // those that differ from the defaults
+};
+
+// Something that RTL coverage need not reach, with the reason.
+struct CoverageExclusion {
+  std::string module;
+  std::string signal;  // for toggle coverage: a signal's name, or its beginning
+  std::string reason;
+};
+
+struct UnitKind {
+  std::string name;
+  std::string module;   // of the RTL; usually the name
+  std::string what;     // one line
+  std::string section;  // of ARITHMETIC.md
+  std::string latency;
+  std::vector<ParameterNote> parameters;
+  std::vector<PortNote> ports;  // without clock, reset and handshake, which every unit has
+  std::vector<Configuration> configurations;
+  std::function<std::unique_ptr<UnitModule>(const UnitParameters&)> systemc;
+  std::function<std::unique_ptr<Reference>(const UnitParameters&)> reference;
+  std::vector<std::string> optional_outputs = {};  // that a foreign device need not have
+  std::uint64_t default_transactions = 100000;
+  std::vector<CoverageExclusion> exclusions = {};
+
+  // Defaults, with those of the configuration over them.
+  UnitParameters complete(const UnitParameters& given) const;
+};
+
+const std::vector<UnitKind>& unit_kinds();
+// Throws std::invalid_argument that lists the units.
+const UnitKind& find_unit(std::string_view name);
+
+// One function per unit, in units/.
+UnitKind fp8_mac_kind();
+UnitKind lfsr_kind();
+
+}  // namespace mantissa::verify

@@ -1,0 +1,37 @@
+#include <stdexcept>
+
+#include "sim/support/user_text.hpp"
+#include "sim/verify/unit_kind.hpp"
+
+namespace mantissa::verify {
+
+UnitParameters UnitKind::complete(const UnitParameters& given) const {
+  UnitParameters all;
+  for (const ParameterNote& parameter : parameters) all.set(parameter.name, parameter.value);
+  for (const auto& [parameter, value] : given.values()) {
+    if (!all.has(parameter)) {
+      std::string known;
+      for (const ParameterNote& note : parameters) known += " " + note.name;
+      throw std::invalid_argument("unit " + name + " has no parameter " + in_quotes(parameter) + "; it has" +
+                                  known);
+    }
+  }
+  all.override_with(given);
+  return all;
+}
+
+const std::vector<UnitKind>& unit_kinds() {
+  static const std::vector<UnitKind> kinds = {lfsr_kind(), fp8_mac_kind()};
+  return kinds;
+}
+
+const UnitKind& find_unit(std::string_view name) {
+  std::string known;
+  for (const UnitKind& kind : unit_kinds()) {
+    if (kind.name == name) return kind;
+    known += " " + kind.name;
+  }
+  throw std::invalid_argument("unknown unit " + in_quotes(name) + "; units are" + known);
+}
+
+}  // namespace mantissa::verify

@@ -1,0 +1,211 @@
+// fp8_mac: every operand pair can meet every kind of accumulator; bins are those of its stages.
+#include "sim/units/fp8_mac.hpp"
+
+#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/vector_reference.hpp"
+
+namespace mantissa::verify {
+namespace {
+
+stimulus::VectorUnit mac_vectors(const MacConfig& config) {
+  return stimulus::find_vector_unit("fp8_mac").build({{"a", config.a.name()},
+                                                      {"b", config.b.name()},
+                                                      {"acc", config.acc.name()},
+                                                      {"round", config.rounding.name()}});
+}
+
+// Exponent difference, carry, cancellation, rounding: what the stages of the datapath can meet.
+class DatapathBins {
+ public:
+  DatapathBins(FunctionalCoverage& coverage, const MacConfig& config)
+      : coverage_(coverage), config_(config), rounding_(coverage, config.acc, config.rounding) {
+    for (const char* name : {"accumulator beyond the frame", "accumulator larger by 2 or more",
+                             "accumulator larger by 1", "equal exponents", "product larger by 1",
+                             "product larger by 2 or more", "product beyond the frame"}) {
+      difference_.push_back(coverage.declare(std::string("exponents: ") + name));
+    }
+    add_ = coverage.declare("same signs");
+    subtract_ = coverage.declare("opposite signs");
+    carry_ = coverage.declare("sum carries");
+    cancel_ = coverage.declare("sum loses 2 or more leading bits");
+    zero_ = coverage.declare("sum cancels to zero");
+    subnormal_ = coverage.declare("result subnormal");
+    // A sum is a multiple of the smaller addend's last place: with every product far above the subnormals no
+    // sum gets there; far below the largest number none gets beyond it.
+    const int smallest = config.a.min_quantum() + config.b.min_quantum();
+    const int largest = config.a.max_exponent() + config.b.max_exponent() + 1;
+    if (smallest - config.acc.precision() > config.acc.min_exponent()) {
+      const std::string reason = "no product is below 2^" + std::to_string(smallest);
+      coverage.exclude("result subnormal", reason);
+      coverage.exclude("flag underflow", reason);
+    }
+    if (largest + config.acc.precision() < config.acc.max_exponent()) {
+      coverage.exclude("flag overflow", "no product reaches 2^" + std::to_string(largest + 1));
+    }
+  }
+
+  void sample(const MacState& state, std::uint32_t draw) {
+    if (state.sum.is_finite()) rounding_.sample(state.sum, draw);
+    if (!state.plain()) return;
+    const int frame = config_.frame_bits();
+    const int difference = state.product.exponent - state.addend.exponent;
+    coverage_.hit(difference_[difference <= -frame ? 0
+                              : difference <= -2   ? 1
+                              : difference == -1   ? 2
+                              : difference == 0    ? 3
+                              : difference == 1    ? 4
+                              : difference < frame ? 5
+                                                   : 6]);
+    coverage_.hit(state.alignment.subtract ? subtract_ : add_);
+    const std::uint64_t sum = frame_sum(state.alignment);
+    coverage_.hit_if(sum >> frame != 0, carry_);
+    coverage_.hit_if(sum == 0, zero_);
+    coverage_.hit_if(sum != 0 && sum >> (frame - 2) == 0, cancel_);
+    const std::uint32_t magnitude = state.code & config_.acc.magnitude_mask();
+    coverage_.hit_if(magnitude != 0 && magnitude >> config_.acc.mantissa_bits == 0, subnormal_);
+  }
+
+ private:
+  FunctionalCoverage& coverage_;
+  MacConfig config_;
+  RoundingBins rounding_;
+  std::vector<int> difference_;
+  int add_ = 0;
+  int subtract_ = 0;
+  int carry_ = 0;
+  int cancel_ = 0;
+  int zero_ = 0;
+  int subnormal_ = 0;
+};
+
+class Fp8MacReference : public VectorReference {
+ public:
+  explicit Fp8MacReference(const UnitParameters& parameters)
+      : VectorReference(mac_vectors(fp8_mac_config(parameters)),
+                        {0, 1, 2, fp8_mac_config(parameters).rounding.stochastic() ? 3 : -1}, {0, 1}),
+        config_(fp8_mac_config(parameters)),
+        bins_(coverage_, config_),
+        accumulators_(stimulus::many_corner_codes(config_.acc)) {}
+
+  // All pairs of operands; the accumulators of a pair are the format's corners and what meets its product:
+  // the product with either sign and its neighbours, and values that make it a tie or leave only its sticky
+  // bit.
+  std::uint64_t exhaustive_count() const override {
+    return (std::uint64_t{1} << (config_.a.bits() + config_.b.bits())) * accumulators_per_pair;
+  }
+
+  Transaction exhaustive_stimulus(std::uint64_t index) override {
+    const std::uint64_t which = index % accumulators_per_pair;
+    const std::uint64_t pair = index / accumulators_per_pair;
+    const auto a = static_cast<std::uint32_t>(pair & config_.a.code_mask());
+    const auto b = static_cast<std::uint32_t>(pair >> config_.a.bits());
+    stimulus::Dice dice(pair, which);
+    return {Bits(config_.a.bits(), a), Bits(config_.b.bits(), b),
+            Bits(config_.acc.bits(), accumulator(a, b, which)),
+            Bits(random_port_bits(config_.rounding), dice.next() >> 32)};
+  }
+
+  void accept(const Transaction& inputs) override {
+    const std::vector<std::uint32_t> fields = fields_of(inputs);
+    const std::uint32_t draw = config_.rounding.stochastic() ? fields[3] : 0;
+    MacState state;
+    mac_multiply(state, fields[0], fields[1], config_);
+    mac_align(state, fields[2], config_);
+    mac_add(state, config_);
+    mac_round(state, config_, draw);
+    sample_operands(fields, {state.code, state.flags.bits()});
+    bins_.sample(state, draw);
+    expect({Bits(config_.acc.bits(), state.code), Bits(5, state.flags.bits()),
+            pack_mac_taps(mac_taps(state, config_), config_, fp8_mac_exponent_bits)},
+           inputs);
+  }
+
+  TapLayout tap_layout() const override { return mac_tap_layout(config_, fp8_mac_exponent_bits); }
+
+ private:
+  static constexpr std::uint64_t accumulators_per_pair = 72;
+
+  std::uint32_t accumulator(std::uint32_t a, std::uint32_t b, std::uint64_t which) const {
+    if (which < accumulators_.size()) return accumulators_[which];
+    // Around the product, and at distances where its bits fall on guard, round and sticky.
+    Flags ignored;
+    const Exact product = multiply(decode(a, config_.a), decode(b, config_.b), ignored);
+    stimulus::Dice dice(std::uint64_t{a} << 8 | b, which);
+    if (!product.is_finite()) return stimulus::random_code(dice, config_.acc);
+    if (which < accumulators_.size() + 12) {
+      const std::uint64_t offset = which - accumulators_.size();
+      const Exact signed_product = offset % 2 == 0 ? product : product.negated();
+      const std::uint32_t near = round(signed_product, config_.acc, Rounding::rtz(), 0, Overflow::ieee).code;
+      const auto step = static_cast<std::uint32_t>(offset / 2);  // 0, +1, +2, -1, -2, and half of it
+      if (step < 3) return near + step;
+      if (step < 5) return near - (step - 2);
+      return round(signed_product.scaled(-1), config_.acc, Rounding::rtz(), 0, Overflow::ieee).code;
+    }
+    return stimulus::random_code_near(dice, config_.acc, product.exponent, config_.frame_bits() + 2);
+  }
+
+  MacConfig config_;
+  DatapathBins bins_;
+  std::vector<std::uint32_t> accumulators_;
+};
+
+UnitParameters formats_of(const Format& a, const Format& b) {
+  UnitParameters parameters{{"AExp", 0}, {"AMan", 0}, {"ABias", 0}, {"ASpecials", 0},
+                            {"BExp", 0}, {"BMan", 0}, {"BBias", 0}, {"BSpecials", 0}};
+  parameters.set_format("A", a);
+  parameters.set_format("B", b);
+  return parameters;
+}
+
+UnitParameters with(UnitParameters parameters, const UnitParameters& more) {
+  parameters.override_with(more);
+  return parameters;
+}
+
+}  // namespace
+
+UnitKind fp8_mac_kind() {
+  using namespace formats;
+  const int sr = static_cast<int>(Rounding::Mode::sr);
+  return {
+      .name = "fp8_mac",
+      .module = "fp8_mac",
+      .what = "acc + a*b with one rounding, any 8-bit formats, any accumulator format",
+      .section = "4",
+      .latency = "PipeStages",
+      .parameters = {{"AExp", 5, "exponent bits of a"},
+                     {"AMan", 2, "mantissa bits of a"},
+                     {"ABias", 15, "exponent bias of a"},
+                     {"ASpecials", 0, "special codes of a: 0 ieee, 1 fn, 2 finite, 3 fnuz"},
+                     {"BExp", 5, "exponent bits of b"},
+                     {"BMan", 2, "mantissa bits of b"},
+                     {"BBias", 15, "exponent bias of b"},
+                     {"BSpecials", 0, "special codes of b"},
+                     {"AccExp", 8, "exponent bits of the accumulator, an IEEE-like format"},
+                     {"AccMan", 23, "mantissa bits of the accumulator"},
+                     {"AccRound", 0, "0 rne, 1 rtz, 2 sr"},
+                     {"RndBits", 0, "random bits of sr; 0 otherwise"},
+                     {"PipeStages", 0, "0 to 3 registers: after align, after normalise, after the product"}},
+      .ports = {{"a_i", "1+AExp+AMan", "operand"},
+                {"b_i", "1+BExp+BMan", "operand"},
+                {"acc_i", "1+AccExp+AccMan", "accumulator"},
+                {"rnd_i", "max(1,RndBits)", "random bits of sr"},
+                {"acc_o", "1+AccExp+AccMan", "acc_i + a_i*b_i, rounded once"},
+                {"flags_o", "5", "invalid, divide by zero, overflow, underflow, inexact"},
+                {"tap_o", "TapW", "intermediate values: product, align, sum, normalised, rounded"}},
+      .configurations =
+          {{"e5m2 fp32", formats_of(e5m2, e5m2)},
+           {"e4m3 fp32", formats_of(e4m3, e4m3)},
+           {"e5m2 e4m3 fp32, 1 stage", with(formats_of(e5m2, e4m3), {{"PipeStages", 1}})},
+           {"e5m2 fp16, 2 stages",
+            with(formats_of(e5m2, e5m2), {{"AccExp", 5}, {"AccMan", 10}, {"PipeStages", 2}})},
+           {"e4m3 e6m5 sr:13, 3 stages",
+            with(formats_of(e4m3, e4m3),
+                 {{"AccExp", 6}, {"AccMan", 5}, {"AccRound", sr}, {"RndBits", 13}, {"PipeStages", 3}})}},
+      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Mac>("systemc", p); },
+      .reference = [](const UnitParameters& p) { return std::make_unique<Fp8MacReference>(p); },
+      .optional_outputs = {"flags_o", "tap_o"},
+  };
+}
+
+}  // namespace mantissa::verify

@@ -1,0 +1,111 @@
+#include "sim/verify/verify_run.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace mantissa::verify {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::filesystem::path rtl_directory = MANTISSA_RTL_DIR;
+
+VerilatorJob own_sources(const UnitKind& kind, const UnitParameters& parameters) {
+  VerilatorJob job;
+  job.files = {rtl_directory / "mantissa_pkg.sv", rtl_directory / (kind.module + ".sv")};
+  job.library_dirs = {rtl_directory};
+  job.top = kind.module;
+  for (const auto& [name, value] : parameters.values())
+    job.parameters.emplace_back(name, std::to_string(value));
+  return job;
+}
+
+Json to_json(const std::vector<Mismatch::Value>& values) {
+  Json list = Json::array();
+  for (const Mismatch::Value& value : values) list.push_back({value.port, value.expected, value.actual});
+  return list;
+}
+
+std::vector<Mismatch::Value> values_of(const Json& list) {
+  std::vector<Mismatch::Value> values;
+  for (const Json& value : list) values.push_back({value[0], value[1], value[2]});
+  return values;
+}
+
+// From the simulating process to this one.
+std::string packed(const VerifyReport& report) {
+  Json json{{"inputs", report.lockstep.inputs},
+            {"outputs", report.lockstep.outputs},
+            {"cycles", report.lockstep.cycles},
+            {"seconds", report.lockstep.seconds},
+            {"bins", Json::array()}};
+  for (const FunctionalCoverage::Bin& bin : report.bins)
+    json["bins"].push_back({bin.name, bin.hits, bin.unreachable});
+  if (report.lockstep.mismatch) {
+    const Mismatch& mismatch = *report.lockstep.mismatch;
+    json["mismatch"] = {{"what", mismatch.what},
+                        {"model", mismatch.model},
+                        {"stage", mismatch.stage},
+                        {"cycle", mismatch.cycle},
+                        {"inputs", to_json(mismatch.inputs)},
+                        {"outputs", to_json(mismatch.outputs)},
+                        {"golden", mismatch.golden}};
+  }
+  return json.dump();
+}
+
+VerifyReport unpacked(const std::string& text) {
+  const Json json = Json::parse(text);
+  VerifyReport report;
+  report.lockstep.inputs = json["inputs"];
+  report.lockstep.outputs = json["outputs"];
+  report.lockstep.cycles = json["cycles"];
+  report.lockstep.seconds = json["seconds"];
+  for (const Json& bin : json["bins"]) report.bins.push_back({bin[0], bin[1], bin[2]});
+  if (json.contains("mismatch")) {
+    const Json& from = json["mismatch"];
+    report.lockstep.mismatch = {.what = from["what"],
+                                .model = from["model"],
+                                .stage = from["stage"],
+                                .cycle = from["cycle"],
+                                .inputs = values_of(from["inputs"]),
+                                .outputs = values_of(from["outputs"]),
+                                .golden = from["golden"]};
+  }
+  return report;
+}
+
+VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
+                      const ReportProgress& progress) {
+  const UnitKind& kind = *job.kind;
+  const UnitParameters parameters = kind.complete(job.configuration.parameters);
+  const std::unique_ptr<Reference> reference = kind.reference(parameters);
+  const std::unique_ptr<UnitModule> systemc = kind.systemc(parameters);
+  if (!job.corrupt_stage.empty()) systemc->corrupt(job.corrupt_stage);
+  Device device(object);
+  const DeviceMap map = job.foreign ? job.foreign->map : DeviceMap{};
+  RtlModule rtl("rtl", device, shape_of(*systemc), map,
+                job.foreign ? kind.optional_outputs : std::vector<std::string>{});
+  // A foreign device may take another time than our unit, so only its answers count; the SystemC unit then
+  // only lends its ports.
+  VerifyReport report;
+  report.lockstep =
+      run_lockstep(*reference, *systemc, !job.foreign, rtl, device, map.latency < 0, job.lockstep, progress);
+  report.bins = reference->coverage().bins();
+  if (!job.coverage_data.empty()) device.write_coverage(job.coverage_data);
+  return report;
+}
+
+}  // namespace
+
+VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress) {
+  VerilatorJob sources = job.foreign
+                             ? job.foreign->sources
+                             : own_sources(*job.kind, job.kind->complete(job.configuration.parameters));
+  sources.wave = !job.lockstep.wave.empty();
+  sources.coverage = !job.coverage_data.empty();
+  const std::filesystem::path object = verilate(sources);
+  return unpacked(run_isolated(
+      [&](const ReportProgress& report) { return packed(simulate(job, object, report)); }, progress));
+}
+
+}  // namespace mantissa::verify

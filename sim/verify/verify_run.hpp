@@ -1,0 +1,40 @@
+// One run of `mantissa verify`: a unit in one configuration, compiled, simulated in a process of its own,
+// reported.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/dut/verilator.hpp"
+#include "sim/verify/isolated.hpp"
+#include "sim/verify/lockstep.hpp"
+#include "sim/verify/unit_kind.hpp"
+
+namespace mantissa::verify {
+
+// Somebody else's RTL in the unit's place.
+struct ForeignDevice {
+  VerilatorJob sources;  // parameters included
+  DeviceMap map;
+};
+
+struct VerifyJob {
+  const UnitKind* kind = nullptr;
+  Configuration configuration;
+  LockstepOptions lockstep;
+  std::optional<ForeignDevice> foreign;
+  std::string corrupt_stage;            // of the SystemC unit; empty: none
+  std::filesystem::path coverage_data;  // where RTL coverage goes; empty: none is measured
+};
+
+struct VerifyReport {
+  LockstepResult lockstep;
+  std::vector<FunctionalCoverage::Bin> bins;
+};
+
+// Throws what verilate and RtlModule throw.
+VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress);
+
+}  // namespace mantissa::verify
