@@ -83,10 +83,10 @@ std::string verilator_include() {
   return root + "/include";
 }
 
-std::vector<std::string> compiler(const std::string& include) {
+std::vector<std::string> compiler(const std::string& include, const char* optimisation = "-O2") {
   return {"g++",
           "-std=c++17",
-          "-O2",
+          optimisation,
           "-fPIC",
           "-w",
           "-I" + include,
@@ -240,7 +240,9 @@ fs::path verilate(const VerilatorJob& job) {
   const std::string include = verilator_include();
   const fs::path runtime = runtime_library(cache, include, version);
   write(scratch.path() / "device.cpp", all);
-  std::vector<std::string> compile = compiler(include);
+  // Coverage counters make ten times the code, which the optimiser takes minutes for and a run gains little
+  // from.
+  std::vector<std::string> compile = compiler(include, job.coverage ? "-O0" : "-O2");
   const fs::path object = scratch.path() / "device.so";
   compile.insert(
       compile.end(),
