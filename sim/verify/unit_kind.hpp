@@ -64,5 +64,9 @@ const UnitKind& find_unit(std::string_view name);
 // One function per unit, in units/.
 UnitKind fp8_mac_kind();
 UnitKind lfsr_kind();
+UnitKind range_bn_backward_kind();
+UnitKind range_bn_forward_kind();
+UnitKind rle_decoder_kind();
+UnitKind rle_encoder_kind();
 
 }  // namespace mantissa::verify

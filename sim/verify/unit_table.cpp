@@ -21,7 +21,9 @@ UnitParameters UnitKind::complete(const UnitParameters& given) const {
 }
 
 const std::vector<UnitKind>& unit_kinds() {
-  static const std::vector<UnitKind> kinds = {lfsr_kind(), fp8_mac_kind()};
+  static const std::vector<UnitKind> kinds = {
+      lfsr_kind(),        fp8_mac_kind(),    range_bn_forward_kind(), range_bn_backward_kind(),
+      rle_encoder_kind(), rle_decoder_kind()};
   return kinds;
 }
 
