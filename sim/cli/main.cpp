@@ -8,6 +8,7 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
+#include "sim/dut/verilator.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace {
@@ -57,6 +58,14 @@ int fail(const std::string& message) {
   return exit_bad_input;
 }
 
+// What another tool said, as it said it, safe for a terminal.
+void show_lines(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::fprintf(stderr, "%s\n", mantissa::without_control_characters(line).c_str());
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program("Hardware simulator for 8-bit training: bit-exact arithmetic on the command line.",
                    "mantissa");
@@ -102,6 +111,9 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const mantissa::cli::ChecksFailed&) {
     return exit_checks_failed;
+  } catch (const mantissa::VerilatorError& error) {
+    show_lines(error.output());
+    return fail(error.what());
   } catch (const std::exception& error) {
     return fail(error.what());
   }

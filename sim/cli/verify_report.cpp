@@ -209,8 +209,12 @@ std::string unit_list_json() {
           {{"name", parameter.name}, {"default", parameter.value}, {"what", parameter.what}});
     }
     for (const verify::Configuration& configuration : kind.configurations) {
-      json["configurations"].push_back(configuration.name);
+      const UnitParameters complete = kind.complete(configuration.parameters);
+      Json parameters = Json::object();
+      for (const auto& [name, value] : complete.values()) parameters[name] = value;
+      json["configurations"].push_back({{"name", configuration.name}, {"parameters", parameters}});
     }
+    json["stages"] = kind.systemc(kind.complete({}))->stages();  // what --corrupt knows
     list.push_back(std::move(json));
   }
   return list.dump(2) + "\n";

@@ -73,12 +73,12 @@ std::string run_tool(const std::vector<std::string>& command, const std::string&
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(std::string(error.what()) + "; tools/setup installs it");
   }
-  if (result.exit_code != 0) throw VerilatorError(result.output + advice);
+  if (result.exit_code != 0) throw VerilatorError(advice, result.output);
   return result.output;
 }
 
 std::string verilator_include() {
-  std::string root = run_tool({"verilator", "--getenv", "VERILATOR_ROOT"}, "");
+  std::string root = run_tool({"verilator", "--getenv", "VERILATOR_ROOT"}, "verilator does not work");
   root.erase(root.find_last_not_of(" \n") + 1);
   return root + "/include";
 }
@@ -106,10 +106,10 @@ fs::path runtime_library(const fs::path& cache, const std::string& include, cons
     std::vector<std::string> compile = compiler(include);
     compile.insert(compile.end(), {"-DVM_COVERAGE=1", "-DVM_TRACE=1", "-DVM_TRACE_FST=1", "-c", "-o", object,
                                    include + "/" + name + ".cpp"});
-    run_tool(compile, "");
+    run_tool(compile, "Verilator's run-time library does not compile");
     archive.push_back(object);
   }
-  run_tool(archive, "");
+  run_tool(archive, "ar does not work");
   fs::rename(scratch.path() / "runtime.a", library);
   return library;
 }
@@ -216,8 +216,7 @@ fs::path verilate(const VerilatorJob& job) {
   const ScratchDirectory scratch(cache);
   run_tool(verilator_command(job, scratch.path()),
            "Verilator does not accept these sources; correct them, or add what is missing with --dut FILE, "
-           "--incdir DIR or "
-           "--define NAME=VALUE.\n");
+           "--incdir DIR or --define NAME=VALUE");
 
   // What Verilator made decides whether the compiler must run: included files, parameters and options all
   // show there.
@@ -233,7 +232,7 @@ fs::path verilate(const VerilatorJob& job) {
     everything += contents(source);
     all += "#include \"" + source.filename().string() + "\"\n";
   }
-  const std::string version = run_tool({"verilator", "--version"}, "");
+  const std::string version = run_tool({"verilator", "--version"}, "verilator does not work");
   const fs::path library = cache / (job.top + "-" + digest(version + everything) + ".so");
   if (fs::exists(library)) return library;
 
@@ -249,7 +248,7 @@ fs::path verilate(const VerilatorJob& job) {
       {"-I" + scratch.path().string(), job.coverage ? "-DVM_COVERAGE=1" : "-DVM_COVERAGE=0",
        job.wave ? "-DVM_TRACE=1" : "-DVM_TRACE=0", "-DVM_TRACE_FST=1", "-shared", "-Wl,-Bsymbolic", "-o",
        object.string(), (scratch.path() / "device.cpp").string(), runtime.string(), "-lz", "-pthread"});
-  run_tool(compile, "The compiler does not accept what Verilator made of these sources.\n");
+  run_tool(compile, "the compiler does not accept what Verilator made of these sources");
   fs::rename(object, library);
   return library;
 }

@@ -21,10 +21,15 @@ struct VerilatorJob {
   bool coverage = false;
 };
 
-// Verilator or the compiler refused the sources; `what` is what they said.
+// Verilator or the compiler refused the sources. `what` is advice; `output` is what the tool said.
 class VerilatorError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  VerilatorError(const std::string& advice, std::string output)
+      : runtime_error(advice), output_(std::move(output)) {}
+  const std::string& output() const { return output_; }
+
+ private:
+  std::string output_;
 };
 
 // The shared object's path. Throws std::invalid_argument for a file that is not there, VerilatorError for

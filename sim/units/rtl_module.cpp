@@ -71,7 +71,7 @@ UnitShape shape_of(const UnitModule& unit) {
 }
 
 RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const UnitShape& shape,
-                     const DeviceMap& map, const std::vector<std::string>& optional_outputs)
+                     const DeviceMap& map, const std::vector<std::string>& optional)
     : UnitModule(name), device_(device), latency_(map.latency), in_flight_(std::max(map.latency, 0)) {
   const PortFinder find(device, shape, map);
   clk_ = find.optional("clk_i", 1, false);
@@ -83,16 +83,18 @@ RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const 
     ready_in_ = find.required("ready_i", 1, false);
   }
   if (clk_ == nullptr && latency_ != 0) find.required("clk_i", 1, false);
+  const auto pin_of = [&](const PortShape& port, bool output) {
+    const bool may_miss = std::find(optional.begin(), optional.end(), port.name) != optional.end();
+    return may_miss ? find.optional(port.name, port.bits, output)
+                    : find.required(port.name, port.bits, output);
+  };
   for (const PortShape& port : shape.inputs) {
     input_ports_.push_back(std::make_unique<DataIn>(*this, port.name.c_str(), port.bits));
-    inputs_.push_back({input_ports_.back().get(), find.required(port.name, port.bits, false)});
+    inputs_.push_back({input_ports_.back().get(), pin_of(port, false)});
   }
   for (const PortShape& port : shape.outputs) {
-    const bool optional =
-        std::find(optional_outputs.begin(), optional_outputs.end(), port.name) != optional_outputs.end();
     output_ports_.push_back(std::make_unique<DataOut>(*this, port.name.c_str(), port.bits));
-    outputs_.push_back({output_ports_.back().get(), optional ? find.optional(port.name, port.bits, true)
-                                                             : find.required(port.name, port.bits, true)});
+    outputs_.push_back({output_ports_.back().get(), pin_of(port, true)});
   }
 }
 
@@ -126,7 +128,9 @@ void RtlModule::settle() {
   drive(rst_n_, rst_ni.read());
   drive(valid_in_, valid_i.read());
   drive(ready_in_, ready_i.read());
-  for (const InputBinding& input : inputs_) input.pin->set(input.port->read());
+  for (const InputBinding& input : inputs_) {
+    if (input.pin != nullptr) input.pin->set(input.port->read());
+  }
   device_.eval();
   const auto sample = [](const Device::Pin* pin) {
     return *static_cast<const std::uint8_t*>(pin->storage) != 0;

@@ -36,7 +36,7 @@ class RtlModule : public UnitModule {
   // Throws std::invalid_argument that names a port that is missing or has another width, and lists what the
   // unit expects. Outputs of `optional_outputs` may be missing; they stay zero.
   RtlModule(const sc_core::sc_module_name& name, Device& device, const UnitShape& shape,
-            const DeviceMap& map = {}, const std::vector<std::string>& optional_outputs = {});
+            const DeviceMap& map = {}, const std::vector<std::string>& optional = {});
 
   bool has_output(std::string_view name) const;
 
@@ -46,7 +46,7 @@ class RtlModule : public UnitModule {
  private:
   struct InputBinding {
     DataIn* port;
-    const Device::Pin* pin;
+    const Device::Pin* pin;  // nullptr: the device does not have it
   };
   struct OutputBinding {
     DataOut* port;

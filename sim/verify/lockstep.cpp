@@ -211,6 +211,7 @@ class Bench : public sc_core::sc_module {
 
   void describe(const Station& station, const Expected& expected) {
     Mismatch& mismatch = *result.mismatch;
+    mismatch.stage = reference_.diagnose(expected, station.snapshot());
     for (std::size_t i = 0; i < station.outputs(); ++i) {
       if (!compared(station, i)) continue;
       mismatch.outputs.push_back({station.port(i), expected.outputs[i].hex(), station.output(i).hex()});

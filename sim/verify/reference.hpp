@@ -47,6 +47,11 @@ class Reference {
 
   // For a mismatch: the golden model's inside view in words, one line each.
   virtual std::vector<std::string> explain(const Transaction& cause) const = 0;
+  // What the difference between these outputs points to, for a device that shows no intermediate values;
+  // empty: cannot tell.
+  virtual std::string diagnose(const Expected& /*expected*/, const Transaction& /*actual*/) const {
+    return {};
+  }
   // Of tap_o, where the unit has one.
   virtual TapLayout tap_layout() const { return {}; }
 

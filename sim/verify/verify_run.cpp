@@ -74,6 +74,14 @@ VerifyReport unpacked(const std::string& text) {
   return report;
 }
 
+// What a foreign device may leave out: outputs that only help to find a fault, and random bits that nobody
+// reads.
+std::vector<std::string> optional_ports(const UnitKind& kind, const UnitParameters& parameters) {
+  std::vector<std::string> ports = kind.optional_outputs;
+  if (parameters.has("RndBits") && parameters.at("RndBits") == 0) ports.emplace_back("rnd_i");
+  return ports;
+}
+
 VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
                       const ReportProgress& progress) {
   const UnitKind& kind = *job.kind;
@@ -84,7 +92,7 @@ VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
   Device device(object);
   const DeviceMap map = job.foreign ? job.foreign->map : DeviceMap{};
   RtlModule rtl("rtl", device, shape_of(*systemc), map,
-                job.foreign ? kind.optional_outputs : std::vector<std::string>{});
+                job.foreign ? optional_ports(kind, parameters) : std::vector<std::string>{});
   // A foreign device may take another time than our unit, so only its answers count; the SystemC unit then
   // only lends its ports.
   VerifyReport report;

@@ -1,6 +1,8 @@
 // fp8_mac: every operand pair can meet every kind of accumulator; bins are those of its stages.
 #include "sim/units/fp8_mac.hpp"
 
+#include <algorithm>
+
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -118,6 +120,52 @@ class Fp8MacReference : public VectorReference {
     expect({Bits(config_.acc.bits(), state.code), Bits(5, state.flags.bits()),
             pack_mac_taps(mac_taps(state, config_), config_, fp8_mac_exponent_bits)},
            inputs);
+  }
+
+  std::vector<std::string> explain(const Transaction& cause) const override {
+    std::vector<std::string> lines = VectorReference::explain(cause);
+    const std::vector<std::uint32_t> fields = fields_of(cause);
+    MacTaps taps;
+    fp8_mac(fields[0], fields[1], fields[2], config_, config_.rounding.stochastic() ? fields[3] : 0, &taps);
+    const int frame = config_.frame_bits();
+    const auto hex = [](int bits, std::uint64_t value) { return Bits(bits, value).hex(); };
+    lines.push_back("golden product: " + std::string(taps.product.negative ? "-" : "+") +
+                    hex(product_bits(config_.a, config_.b), taps.product.significand) +
+                    ", leading one at 2^" + std::to_string(taps.product.exponent));
+    lines.push_back("golden align: " + std::string(taps.align.subtract ? "subtract " : "add ") +
+                    hex(frame, taps.align.aligned) + " (shifted right by " +
+                    std::to_string(taps.align.shift) + ") and " + hex(frame, taps.align.larger));
+    lines.push_back("golden sum: " + hex(frame + 1, taps.sum));
+    const int below = frame - config_.acc.precision();  // bits of the frame below the last place
+    const std::uint64_t rest = taps.normalised.significand & ((std::uint64_t{1} << below) - 1);
+    lines.push_back("golden normalised: " + hex(frame, taps.normalised.significand) + ", leading one at 2^" +
+                    std::to_string(taps.normalised.exponent) + ", guard " +
+                    std::to_string(rest >> (below - 1) & 1) + " round " +
+                    std::to_string(rest >> (below - 2) & 1) + " sticky " +
+                    ((rest & ((std::uint64_t{1} << (below - 2)) - 1)) != 0 ? "1" : "0"));
+    return lines;
+  }
+
+  std::string diagnose(const Expected& expected, const Transaction& actual) const override {
+    const Format& format = config_.acc;
+    const auto want = static_cast<std::uint32_t>(expected.outputs[0].value());
+    const auto got = static_cast<std::uint32_t>(actual[0].value());
+    if (want == got) return "flags";
+    if (format.is_nan(want) || format.is_nan(got) || format.is_inf(want) || format.is_inf(got))
+      return "special values";
+    if (want == (got ^ format.sign_bit())) return "sign";
+    if (want - got == 1 || got - want == 1) {
+      const std::vector<std::uint32_t> fields = fields_of(expected.cause);
+      MacState state;
+      mac_multiply(state, fields[0], fields[1], config_);
+      mac_align(state, fields[2], config_);
+      mac_add(state, config_);
+      const int quantum = std::max(state.sum.exponent, format.min_exponent()) - format.mantissa_bits;
+      const Multiple halves = round_to_multiple(state.sum, quantum - 1, Rounding::rtz(), 0);
+      const bool tie = (halves.count & 1) != 0 && !halves.inexact;
+      return std::string("round (the neighbour of the right result") + (tie ? ", on a tie)" : ")");
+    }
+    return {};
   }
 
   TapLayout tap_layout() const override { return mac_tap_layout(config_, fp8_mac_exponent_bits); }

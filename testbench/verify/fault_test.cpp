@@ -1,0 +1,96 @@
+// Hand-made faults in the RTL: each must be detected, and a fault in a stage of fp8_mac must be named by that
+// stage.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "testbench/cli/run_program.hpp"
+#include "testbench/verify/unit_list.hpp"
+
+namespace mantissa::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Fault {
+  const char* unit;
+  const char* name;
+  const char* file;
+  const char* right;
+  const char* wrong;
+  const char* stage;  // where the unit shows it; empty: the unit has no taps
+};
+
+const Fault faults[] = {
+    {"fp8_mac", "product_exponent", "fp_mac.sv", "a_exp + b_exp + ExpW'(raw[ProdW-1])", "a_exp + b_exp",
+     "product"},
+    {"fp8_mac", "align_sticky", "fp_align.sv", "shifted | Frame'(lost)", "shifted", "align"},
+    {"fp8_mac", "sum_carry_in", "fp_add_normalise.sv", "{1'b0, larger_i} - {1'b0, aligned_i}",
+     "{1'b0, larger_i} - {1'b0, aligned_i} - {{Frame{1'b0}}, aligned_i[0]}", "sum"},
+    {"fp8_mac", "normalise_sticky", "fp_add_normalise.sv", "normalised[1] | normalised[0]}", "normalised[1]}",
+     "normalise"},
+    {"fp8_mac", "round_ties", "fp_round.sv", "half & (rest | placed[Drop])", "half", "round"},
+    {"lfsr", "tap", "lfsr.sv", "32'h8020_0003", "32'h8020_0001", ""},
+};
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class RtlFault : public testing::TestWithParam<Fault> {
+ protected:
+  // A copy of rtl/ with the fault in it.
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "fault-XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+    for (const fs::directory_entry& entry : fs::directory_iterator(MANTISSA_SOURCE_DIR "/rtl")) {
+      if (entry.path().extension() != ".sv") continue;
+      std::string text = contents(entry.path());
+      if (entry.path().filename() == GetParam().file) {
+        const std::size_t at = text.find(GetParam().right);
+        ASSERT_NE(at, std::string::npos) << GetParam().file << " does not have: " << GetParam().right;
+        text.replace(at, std::string(GetParam().right).size(), GetParam().wrong);
+      }
+      std::ofstream(directory_ / entry.path().filename()) << text;
+    }
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  fs::path directory_;
+};
+
+TEST_P(RtlFault, IsDetected) {
+  const Json& unit = unit_record(GetParam().unit);
+  std::string options;
+  for (const auto& [name, value] : unit["configurations"][0]["parameters"].items())
+    options += " --param " + name + "=" + value.dump();
+  // The package first: the other files use it.
+  const Finished run =
+      run_shell("cd " + directory_.string() + " && mantissa verify " + GetParam().unit + options +
+                " --json --top " + unit["module"].get<std::string>() +
+                " --dut mantissa_pkg.sv $(ls *.sv | grep -v mantissa_pkg | sed 's/^/--dut /')");
+  ASSERT_EQ(run.exit_code, 1) << run.out << run.err;
+  const Json report = Json::parse(run.out);
+  const Json& mismatch = report["runs"][0]["mismatch"];
+  EXPECT_EQ(mismatch["model"], "rtl");
+  EXPECT_EQ(mismatch["stage"].get<std::string>().rfind(GetParam().stage, 0), 0U) << mismatch["stage"];
+}
+
+INSTANTIATE_TEST_SUITE_P(HandMade, RtlFault, testing::ValuesIn(faults), [](const auto& test) {
+  return std::string(test.param.unit) + "_" + test.param.name;
+});
+
+TEST(RtlFaults, EveryUnitHasOne) {
+  for (const std::string& name : unit_names()) {
+    EXPECT_TRUE(std::any_of(std::begin(faults), std::end(faults), [&](const Fault& fault) {
+      return fault.unit == name;
+    })) << name;
+  }
+}
+
+}  // namespace
+}  // namespace mantissa::test
