@@ -34,7 +34,7 @@ struct Configuration {
 // Something that RTL coverage need not reach, with the reason.
 struct CoverageExclusion {
   std::string module;
-  std::string signal;  // for toggle coverage: a signal's name, or its beginning
+  std::string signal;  // whose toggles are not needed, or its beginning; empty: nothing of the module is
   std::string reason;
 };
 

@@ -105,8 +105,11 @@ RangeBnChannel range_bn_channel(std::uint64_t index, std::size_t longest, stimul
     if (index == 0) channel = {corner.x, corner.g, 2.0F, 0.5F, {}};
     return channel;
   }
-  std::uint64_t chunk_length = 2 + dice.below(dice.below(2) == 0 ? 4 : 30);
-  channel.config.chunks = dice.below(2) == 0 ? 1 : 1 + static_cast<std::int64_t>(dice.below(6));
+  // Many short chunks fill the unit's pipeline with their indices.
+  const bool short_chunks = dice.below(2) == 0;
+  std::uint64_t chunk_length = 2 + dice.below(short_chunks ? 3 : 30);
+  channel.config.chunks =
+      dice.below(2) == 0 ? 1 : 1 + static_cast<std::int64_t>(dice.below(short_chunks ? 16 : 6));
   if (index % 400 == 100) chunk_length = 2 + dice.below(4000);
   chunk_length =
       std::min<std::uint64_t>(chunk_length, longest / static_cast<std::uint64_t>(channel.config.chunks));
@@ -117,7 +120,7 @@ RangeBnChannel range_bn_channel(std::uint64_t index, std::size_t longest, stimul
 }
 
 float any_fp32(stimulus::Dice& dice) {
-  const std::vector<std::uint32_t> corners = stimulus::corner_codes(formats::fp32);
+  const std::vector<std::uint32_t> corners = stimulus::many_corner_codes(formats::fp32);
   if (dice.below(2) == 0) return fp32_value(corners[dice.below(corners.size())]);
   return fp32_value(stimulus::random_code(dice, formats::fp32));
 }
