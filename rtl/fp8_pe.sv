@@ -8,8 +8,9 @@
 // hold. There is no back-pressure: ready_o is always 1, and there is no ready_i, for the sum is
 // state that can be read at any time. valid_o says that acc_o has just taken a step.
 //
-// clear_i starts a new sum from +0, in the cycle in which acc_o is drained; a step that ends in the
-// same cycle is the first one of the new sum.
+// clear_i starts a new sum from +0 and travels with the operands: with valid_i their product is the
+// first of the new sum, without it the sum is +0. acc_o still shows the old sum in that cycle and
+// the next, so an array can clear as it drains.
 
 module fp8_pe #(
   parameter  int unsigned AExp      = 5,
@@ -45,6 +46,7 @@ module fp8_pe #(
   logic [AExp+AMan:0] a_d, a_q;
   logic [BExp+BMan:0] b_d, b_q;
   logic               step_q;  // the operand registers hold a product that is not yet added
+  logic               clear_q;
   logic               done_q;
   logic [AccW-1:0]    acc_d, acc_q;
   logic [AccW-1:0]    start;
@@ -54,7 +56,7 @@ module fp8_pe #(
   mantissa_pkg::flags_t unused_flags;
   logic [TapW-1:0]      unused_tap;
 
-  assign start = clear_i ? '0 : acc_q;
+  assign start = clear_q ? '0 : acc_q;
 
   fp8_mac #(
     .AExp     (AExp),
@@ -100,17 +102,19 @@ module fp8_pe #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      a_q    <= '0;
-      b_q    <= '0;
-      step_q <= 1'b0;
-      done_q <= 1'b0;
-      acc_q  <= '0;
+      a_q     <= '0;
+      b_q     <= '0;
+      step_q  <= 1'b0;
+      clear_q <= 1'b0;
+      done_q  <= 1'b0;
+      acc_q   <= '0;
     end else begin
-      a_q    <= a_d;
-      b_q    <= b_d;
-      step_q <= valid_i;
-      done_q <= sum_valid;
-      acc_q  <= acc_d;
+      a_q     <= a_d;
+      b_q     <= b_d;
+      step_q  <= valid_i;
+      clear_q <= clear_i;
+      done_q  <= sum_valid;
+      acc_q   <= acc_d;
     end
   end
 

@@ -52,45 +52,33 @@ module fp_mac #(
   localparam int unsigned AccBias = (32'd1 << (AccExp - 1)) - 1;
 
   // ----------------------------------------------------------------------------------- product
-  logic             a_neg, a_zero, a_inf, a_nan, a_snan;
-  logic             b_neg, b_zero, b_inf, b_nan, b_snan;
-  logic [ExpW-1:0]  a_exp, b_exp;
+  logic             neg, zero, inf, nan, invalid;
+  logic [ExpW-1:0]  exp;
   logic [AMan:0]    a_sig;
   logic [BMan:0]    b_sig;
   logic [ProdW-1:0] raw;
 
-  fp_decode #(
-    .Exp     (AExp),
-    .Man     (AMan),
-    .Bias    (ABias),
-    .Specials(ASpecials),
-    .ExpW    (ExpW)
-  ) u_decode_a (
-    .code_i(a_i),
-    .neg_o (a_neg),
-    .zero_o(a_zero),
-    .inf_o (a_inf),
-    .nan_o (a_nan),
-    .snan_o(a_snan),
-    .exp_o (a_exp),
-    .sig_o (a_sig)
-  );
-
-  fp_decode #(
-    .Exp     (BExp),
-    .Man     (BMan),
-    .Bias    (BBias),
-    .Specials(BSpecials),
-    .ExpW    (ExpW)
-  ) u_decode_b (
-    .code_i(b_i),
-    .neg_o (b_neg),
-    .zero_o(b_zero),
-    .inf_o (b_inf),
-    .nan_o (b_nan),
-    .snan_o(b_snan),
-    .exp_o (b_exp),
-    .sig_o (b_sig)
+  fp_mul_operands #(
+    .AExp     (AExp),
+    .AMan     (AMan),
+    .ABias    (ABias),
+    .ASpecials(ASpecials),
+    .BExp     (BExp),
+    .BMan     (BMan),
+    .BBias    (BBias),
+    .BSpecials(BSpecials),
+    .ExpW     (ExpW)
+  ) u_operands (
+    .a_i,
+    .b_i,
+    .neg_o    (neg),
+    .zero_o   (zero),
+    .inf_o    (inf),
+    .nan_o    (nan),
+    .invalid_o(invalid),
+    .exp_o    (exp),
+    .a_sig_o  (a_sig),
+    .b_sig_o  (b_sig)
   );
 
   typedef struct packed {
@@ -107,24 +95,20 @@ module fp_mac #(
   localparam int unsigned ProductW = 5 + ExpW + ProdW + AccW + RndW;
 
   product_t product_d, product;
-  logic     invalid_product;
   logic     product_valid, product_ready;
 
-  assign raw             = ProdW'(a_sig) * ProdW'(b_sig);
-  assign invalid_product = (a_zero & b_inf) | (a_inf & b_zero);
+  assign raw = ProdW'(a_sig) * ProdW'(b_sig);
 
-  always_comb begin
-    product_d.neg     = a_neg ^ b_neg;
-    product_d.nan     = a_nan | b_nan | invalid_product;
-    product_d.inf     = (a_inf | b_inf) & ~product_d.nan;
-    product_d.zero    = (a_zero | b_zero) & ~product_d.nan;
-    product_d.invalid = invalid_product | a_snan | b_snan;
-    // Two significands in [1, 2) have a product in [1, 4): one place to normalise.
-    product_d.sig     = raw[ProdW-1] ? raw : raw << 1;
-    product_d.exp     = a_exp + b_exp + ExpW'(raw[ProdW-1]);
-    product_d.acc     = acc_i;
-    product_d.rnd     = rnd_i;
-  end
+  assign product_d.neg     = neg;
+  assign product_d.zero    = zero;
+  assign product_d.inf     = inf;
+  assign product_d.nan     = nan;
+  assign product_d.invalid = invalid;
+  // Two significands in [1, 2) have a product in [1, 4): one place to normalise.
+  assign product_d.exp     = exp + ExpW'(raw[ProdW-1]);
+  assign product_d.sig     = raw[ProdW-1] ? raw : raw << 1;
+  assign product_d.acc     = acc_i;
+  assign product_d.rnd     = rnd_i;
 
   pipe_reg #(
     .Width (ProductW),

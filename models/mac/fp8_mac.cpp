@@ -29,7 +29,7 @@ MacTaps mac_taps(const MacState& state, const MacConfig& config) {
   if (state.product.is_finite()) {
     const int width = product_bits(config.a, config.b);
     taps.product = {state.product.negative, state.product.exponent,
-                    static_cast<std::uint32_t>(state.product.significand >> (64 - width))};
+                    state.product.significand >> (64 - width)};
   }
   if (state.plain()) {
     const Alignment& in = state.alignment;

@@ -29,7 +29,7 @@ struct MacTaps {
   struct Product {
     bool negative = false;
     int exponent = 0;               // of the leading one
-    std::uint32_t significand = 0;  // product_bits wide, normalised
+    std::uint64_t significand = 0;  // product_bits wide, normalised
     friend bool operator==(const Product&, const Product&) = default;
   } product;
   struct Align {

@@ -15,7 +15,7 @@ void check_width(const char* port, std::uint64_t value, int bits) {
 
 }  // namespace
 
-std::uint64_t int_mac(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits) {
+WrappedSum int_mac_wrapping(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits) {
   if (b_bits != 8 && b_bits != 16) {
     throw std::invalid_argument("int_mac operand b has 8 or 16 bits, not " + std::to_string(b_bits));
   }
@@ -23,10 +23,16 @@ std::uint64_t int_mac(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b
   check_width("b", b, b_bits);
   check_width("acc", acc, int_mac_acc_bits);
   const std::uint64_t sum = acc + static_cast<std::uint64_t>(a) * b;
-  if (sum >> int_mac_acc_bits != 0) {
-    throw std::overflow_error("int_mac sum " + std::to_string(sum) + " needs more than 48 bits");
+  return {sum & ((std::uint64_t{1} << int_mac_acc_bits) - 1), sum >> int_mac_acc_bits != 0};
+}
+
+std::uint64_t int_mac(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits) {
+  const WrappedSum sum = int_mac_wrapping(a, b, acc, b_bits);
+  if (sum.wrapped) {
+    throw std::overflow_error("int_mac sum " + std::to_string(acc + static_cast<std::uint64_t>(a) * b) +
+                              " needs more than 48 bits");
   }
-  return sum;
+  return sum.acc;
 }
 
 }  // namespace mantissa

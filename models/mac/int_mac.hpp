@@ -8,8 +8,16 @@ namespace mantissa {
 
 constexpr int int_mac_acc_bits = 48;
 
-// Throws std::invalid_argument for operands wider than their ports (b_bits is 8 or 16) and
-// std::overflow_error where the sum needs more than 48 bits.
+// What the hardware gives: the sum modulo 2^48, and whether it lost a carry.
+struct WrappedSum {
+  std::uint64_t acc = 0;
+  bool wrapped = false;
+  friend bool operator==(const WrappedSum&, const WrappedSum&) = default;
+};
+// Throws std::invalid_argument for operands wider than their ports (b_bits is 8 or 16).
+WrappedSum int_mac_wrapping(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits = 8);
+
+// Throws what int_mac_wrapping throws, and std::overflow_error where the sum needs more than 48 bits.
 std::uint64_t int_mac(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits = 8);
 
 }  // namespace mantissa

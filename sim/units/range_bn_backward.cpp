@@ -15,7 +15,7 @@ constexpr int correction_cycles = 3;
 }  // namespace
 
 RangeBnBackward::RangeBnBackward(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : UnitModule(name),
+    : ClockedUnit(name),
       index_bits_(parameters.at("IndexBits")),
       x_i_(*this, "x_i", 32),
       g_i_(*this, "g_i", 32),
@@ -33,14 +33,7 @@ RangeBnBackward::RangeBnBackward(const sc_core::sc_module_name& name, const Unit
       second_o_(*this, "second_o", 32),
       last_o_(*this, "last_o", 1),
       elements_(registers_of_elements),
-      results_(registers_of_results) {
-  SC_HAS_PROCESS(RangeBnBackward);
-  SC_METHOD(advance);
-  sensitive << clk_i.pos() << rst_ni.neg();
-  dont_initialize();
-  SC_METHOD(evaluate);
-  sensitive << ready_i << moved_ << count_i_;
-}
+      results_(registers_of_results) {}
 
 void RangeBnBackward::corrupt(std::string_view stage) { corrupt_ = stage; }
 
@@ -99,16 +92,6 @@ void RangeBnBackward::evaluate() {
 }
 
 void RangeBnBackward::advance() {
-  if (!rst_ni.read()) {
-    phase_ = Phase::scan;
-    index_ = 0;
-    x_.clear();
-    g_.clear();
-    elements_.reset();
-    results_.reset();
-    moved_.notify(sc_core::SC_ZERO_TIME);
-    return;
-  }
   const std::optional<Element> leaving = elements_.front(std::nullopt);
   const bool leaves = element_leaves(leaving);
   const bool room = elements_.ready(leaves);
@@ -139,7 +122,15 @@ void RangeBnBackward::advance() {
   }
   elements_.advance(incoming, leaves);
   results_.advance(result, ready_i.read());
-  moved_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void RangeBnBackward::reset() {
+  phase_ = Phase::scan;
+  index_ = 0;
+  x_.clear();
+  g_.clear();
+  elements_.reset();
+  results_.reset();
 }
 
 }  // namespace mantissa

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "models/norm/range_bn.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/result_pipe.hpp"
-#include "sim/units/unit_module.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
-class RangeBnBackward : public UnitModule {
+class RangeBnBackward : public ClockedUnit {
  public:
   RangeBnBackward(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -38,8 +38,9 @@ class RangeBnBackward : public UnitModule {
   bool element_leaves(const std::optional<Element>& element) const;
   Element entering() const;
   void finish_pass_1();
-  void evaluate();
-  void advance();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   int index_bits_;
   DataIn x_i_;
@@ -68,7 +69,6 @@ class RangeBnBackward : public UnitModule {
   RangeBnCorrection correction_;
   ResultPipe<Element> elements_;
   ResultPipe<Result> results_;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

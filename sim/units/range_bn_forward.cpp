@@ -13,7 +13,7 @@ constexpr int registers_of_pipe = 3;
 }  // namespace
 
 RangeBnForward::RangeBnForward(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : UnitModule(name),
+    : ClockedUnit(name),
       index_bits_(parameters.at("IndexBits")),
       x_i_(*this, "x_i", 32),
       mode_i_(*this, "mode_i", 2),
@@ -30,15 +30,7 @@ RangeBnForward::RangeBnForward(const sc_core::sc_module_name& name, const UnitPa
       first_o_(*this, "first_o", 32),
       second_o_(*this, "second_o", 32),
       last_o_(*this, "last_o", 1),
-      pipe_(registers_of_pipe) {
-  SC_HAS_PROCESS(RangeBnForward);
-  SC_METHOD(advance);
-  sensitive << clk_i.pos() << rst_ni.neg();
-  dont_initialize();
-  SC_METHOD(evaluate);
-  sensitive << ready_i << moved_;
-  for (DataIn* port : inputs()) sensitive << *port;
-}
+      pipe_(registers_of_pipe) {}
 
 void RangeBnForward::corrupt(std::string_view stage) { corrupt_ = stage; }
 
@@ -112,30 +104,35 @@ void RangeBnForward::take() {
 }
 
 void RangeBnForward::advance() {
-  if (!rst_ni.read()) {
-    phase_ = Phase::scan;
-    index_ = 0;
-    channel_.clear();
+  const bool room = pipe_.ready(ready_i.read());
+  const bool scan = scanning();
+  const bool saved = statistics_done() && room;
+  const bool folded = indices_ && room;
+  const bool moves = valid_i.read() && (scan ? !indices_ || room : phase_ != Phase::statistics && room);
+  const bool end = at_end();
+  pipe_.advance(offered(), ready_i.read());
+
+  if (folded) {
     indices_.reset();
-    pipe_.reset();
-  } else {
-    const bool room = pipe_.ready(ready_i.read());
-    pipe_.advance(offered(), ready_i.read());
-    const bool scan = scanning();
-    const bool saved = statistics_done();
-    const bool folded = indices_ && room;
-    const bool moves = valid_i.read() && (scan ? !indices_ || room : phase_ != Phase::statistics && room);
-    if (folded) indices_.reset();
-    if (phase_ == Phase::statistics && !indices_ && !folded && wait_ > 0) --wait_;
-    if (saved && room) phase_ = asks(BnMode::normalise) ? Phase::normalise : Phase::scan;
-    if (moves) {
-      const bool end = at_end();
-      if (scan) take();
-      if (phase_ == Phase::normalise && end) phase_ = Phase::scan;
-      index_ = end ? 0 : index_ + 1;
-    }
+  } else if (phase_ == Phase::statistics && !indices_ && wait_ > 0) {
+    --wait_;
   }
-  moved_.notify(sc_core::SC_ZERO_TIME);
+  if (saved) phase_ = asks(BnMode::normalise) ? Phase::normalise : Phase::scan;
+  if (!moves) return;
+  if (scan) {
+    take();
+  } else if (end) {
+    phase_ = Phase::scan;
+  }
+  index_ = end ? 0 : index_ + 1;
+}
+
+void RangeBnForward::reset() {
+  phase_ = Phase::scan;
+  index_ = 0;
+  channel_.clear();
+  indices_.reset();
+  pipe_.reset();
 }
 
 }  // namespace mantissa

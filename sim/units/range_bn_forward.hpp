@@ -3,8 +3,8 @@
 #pragma once
 
 #include "models/norm/range_bn.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/result_pipe.hpp"
-#include "sim/units/unit_module.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
@@ -14,7 +14,7 @@ enum class BnMode : std::uint8_t { statistics = 1, normalise = 2, both = 3 };
 // mantissa_pkg::bn_kind_e: what a result is.
 enum class BnKind : std::uint8_t { element = 0, indices = 1, saved = 2 };
 
-class RangeBnForward : public UnitModule {
+class RangeBnForward : public ClockedUnit {
  public:
   RangeBnForward(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -39,8 +39,9 @@ class RangeBnForward : public UnitModule {
   std::optional<Result> offered() const;
   bool statistics_done() const { return phase_ == Phase::statistics && !indices_ && wait_ == 0; }
   void take();
-  void evaluate();
-  void advance();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   int index_bits_;
   DataIn x_i_;
@@ -67,7 +68,6 @@ class RangeBnForward : public UnitModule {
   int wait_ = 0;                   // cycles until the statistics are there
   RangeBnSaved saved_;
   ResultPipe<Result> pipe_;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

@@ -17,7 +17,7 @@ std::vector<std::uint8_t> message_of(std::span<const RunLengthEntry> entries) {
 }
 
 RleDecoder::RleDecoder(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : UnitModule(name),
+    : ClockedUnit(name),
       length_bits_(parameters.at("LengthBits")),
       run_i_(*this, "run_i", 16),
       value_i_(*this, "value_i", 32),
@@ -26,14 +26,7 @@ RleDecoder::RleDecoder(const sc_core::sc_module_name& name, const UnitParameters
       value_o_(*this, "value_o", 32),
       last_o_(*this, "last_o", 1),
       error_o_(*this, "error_o", 1),
-      pipe_(parameters.at("PipeStages")) {
-  SC_HAS_PROCESS(RleDecoder);
-  SC_METHOD(advance);
-  sensitive << clk_i.pos() << rst_ni.neg();
-  dont_initialize();
-  SC_METHOD(evaluate);
-  sensitive << valid_i << ready_i << moved_ << run_i_ << value_i_ << last_i_ << length_i_;
-}
+      pipe_(parameters.at("PipeStages")) {}
 
 void RleDecoder::corrupt(std::string_view stage) {
   if (stage == "value") flip_.value = 1;
@@ -80,23 +73,22 @@ void RleDecoder::evaluate() {
 }
 
 void RleDecoder::advance() {
-  if (!rst_ni.read()) {
-    position_ = 0;
-    given_ = 0;
-    swallow_ = false;
-    pipe_.reset();
-  } else {
-    const Step now = valid_i.read() ? step() : Step{};
-    if (now.result && pipe_.ready(ready_i.read())) {
-      swallow_ = now.result->error && last_i_.value() == 0;
-      position_ = now.result->last ? 0 : position_ + 1;
-      given_ = now.done ? 0 : given_ + 1;
-    } else if (swallow_ && valid_i.read()) {
-      swallow_ = last_i_.value() == 0;
-    }
-    pipe_.advance(now.result, ready_i.read());
+  const Step now = valid_i.read() ? step() : Step{};
+  if (now.result && pipe_.ready(ready_i.read())) {
+    swallow_ = now.result->error && last_i_.value() == 0;
+    position_ = now.result->last ? 0 : position_ + 1;
+    given_ = now.done ? 0 : given_ + 1;
+  } else if (swallow_ && valid_i.read()) {
+    swallow_ = last_i_.value() == 0;
   }
-  moved_.notify(sc_core::SC_ZERO_TIME);
+  pipe_.advance(now.result, ready_i.read());
+}
+
+void RleDecoder::reset() {
+  position_ = 0;
+  given_ = 0;
+  swallow_ = false;
+  pipe_.reset();
 }
 
 }  // namespace mantissa

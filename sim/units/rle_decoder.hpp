@@ -3,8 +3,8 @@
 #pragma once
 
 #include "models/compress/run_length.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/result_pipe.hpp"
-#include "sim/units/unit_module.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
@@ -12,7 +12,7 @@ namespace mantissa {
 // The bytes that the golden decoder reads.
 std::vector<std::uint8_t> message_of(std::span<const RunLengthEntry> entries);
 
-class RleDecoder : public UnitModule {
+class RleDecoder : public ClockedUnit {
  public:
   RleDecoder(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -38,8 +38,9 @@ class RleDecoder : public UnitModule {
   };
   void decode();
   Step step() const;
-  void evaluate();
-  void advance();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   int length_bits_;
   DataIn run_i_;
@@ -55,7 +56,6 @@ class RleDecoder : public UnitModule {
   std::size_t given_ = 0;     // elements of this entry that are out
   bool swallow_ = false;      // the rest of a refused message
   ResultPipe<Result> pipe_;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

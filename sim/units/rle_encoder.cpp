@@ -3,7 +3,7 @@
 namespace mantissa {
 
 RleEncoder::RleEncoder(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : UnitModule(name),
+    : ClockedUnit(name),
       value_i_(*this, "value_i", 32),
       threshold_i_(*this, "threshold_i", 32),
       last_i_(*this, "last_i", 1),
@@ -11,14 +11,7 @@ RleEncoder::RleEncoder(const sc_core::sc_module_name& name, const UnitParameters
       value_o_(*this, "value_o", 32),
       entry_o_(*this, "entry_o", 1),
       last_o_(*this, "last_o", 1),
-      pipe_(parameters.at("PipeStages")) {
-  SC_HAS_PROCESS(RleEncoder);
-  SC_METHOD(advance);
-  sensitive << clk_i.pos() << rst_ni.neg();
-  dont_initialize();
-  SC_METHOD(evaluate);
-  sensitive << valid_i << ready_i << moved_ << value_i_ << threshold_i_ << last_i_;
-}
+      pipe_(parameters.at("PipeStages")) {}
 
 void RleEncoder::corrupt(std::string_view stage) {
   if (stage == "run") flip_.run = 1;
@@ -50,24 +43,23 @@ void RleEncoder::evaluate() {
 }
 
 void RleEncoder::advance() {
-  if (!rst_ni.read()) {
-    encoder_.reset();
-    pipe_.reset();
-  } else {
-    std::optional<Result> result;
-    if (valid_i.read()) {
-      RunLengthEncoder encoder = current();
-      result = push(encoder);
-      const bool accepted = !result || pipe_.ready(ready_i.read());
-      if (accepted && last_i_.value() != 0) {
-        encoder_.reset();
-      } else if (accepted) {
-        encoder_ = encoder;
-      }
+  std::optional<Result> result;
+  if (valid_i.read()) {
+    RunLengthEncoder encoder = current();
+    result = push(encoder);
+    const bool accepted = !result || pipe_.ready(ready_i.read());
+    if (accepted && last_i_.value() != 0) {
+      encoder_.reset();
+    } else if (accepted) {
+      encoder_ = encoder;
     }
-    pipe_.advance(result, ready_i.read());
   }
-  moved_.notify(sc_core::SC_ZERO_TIME);
+  pipe_.advance(result, ready_i.read());
+}
+
+void RleEncoder::reset() {
+  encoder_.reset();
+  pipe_.reset();
 }
 
 }  // namespace mantissa

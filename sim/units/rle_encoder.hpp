@@ -2,13 +2,13 @@
 #pragma once
 
 #include "models/compress/run_length.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/result_pipe.hpp"
-#include "sim/units/unit_module.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
-class RleEncoder : public UnitModule {
+class RleEncoder : public ClockedUnit {
  public:
   RleEncoder(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -23,8 +23,9 @@ class RleEncoder : public UnitModule {
   // What the element on the inputs gives, and the encoder after it.
   std::optional<Result> push(RunLengthEncoder& encoder) const;
   RunLengthEncoder current() const;
-  void evaluate();
-  void advance();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   DataIn value_i_;
   DataIn threshold_i_;
@@ -36,7 +37,6 @@ class RleEncoder : public UnitModule {
   RunLengthEntry flip_;                      // bits that are wrong on purpose
   std::optional<RunLengthEncoder> encoder_;  // of the tensor that has begun
   ResultPipe<Result> pipe_;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

@@ -51,6 +51,7 @@ struct UnitKind {
   std::function<std::unique_ptr<Reference>(const UnitParameters&)> reference;
   std::vector<std::string> optional_outputs = {};  // that a foreign device need not have
   std::uint64_t default_transactions = 100000;
+  bool back_pressure = true;  // false: the unit has no ready_i
   std::vector<CoverageExclusion> exclusions = {};
 
   // Defaults, with those of the configuration over them.
@@ -62,7 +63,14 @@ const std::vector<UnitKind>& unit_kinds();
 const UnitKind& find_unit(std::string_view name);
 
 // One function per unit, in units/.
+UnitKind fp32_add_kind();
+UnitKind fp32_div_kind();
+UnitKind fp32_fma_kind();
+UnitKind fp32_mul_kind();
 UnitKind fp8_mac_kind();
+UnitKind fp8_mul_kind();
+UnitKind fp8_pe_kind();
+UnitKind int_mac_kind();
 UnitKind lfsr_kind();
 UnitKind range_bn_backward_kind();
 UnitKind range_bn_forward_kind();

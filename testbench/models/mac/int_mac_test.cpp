@@ -30,8 +30,10 @@ TEST(IntMac, SixteenBitOperandsEqualWideSumsOrOverflow) {
     if (exact > top) {
       ++overflows;
       ASSERT_THROW(int_mac(a, b, acc, 16), std::overflow_error);
+      ASSERT_EQ(int_mac_wrapping(a, b, acc, 16), (WrappedSum{static_cast<std::uint64_t>(exact & top), true}));
     } else {
       ASSERT_EQ(int_mac(a, b, acc, 16), static_cast<std::uint64_t>(exact));
+      ASSERT_EQ(int_mac_wrapping(a, b, acc, 16), (WrappedSum{static_cast<std::uint64_t>(exact), false}));
     }
   }
   EXPECT_GT(overflows, 10000);
