@@ -97,7 +97,8 @@ std::string SessionReport::json() const {
               {"outputs", run.outputs},
               {"cycles", run.cycles},
               {"mismatches", run.mismatch ? 1 : 0},
-              {"operations_per_second", rate(run)}};
+              {"lockstep_vectors_per_second", rate(run)},
+              {"rtl_operations_per_second", run.rtl_rate}};
     Json bins = Json::object();
     for (const FunctionalCoverage::Bin& bin : report.run.bins) {
       bins[bin.name] = bin.hits;
@@ -137,16 +138,17 @@ std::string SessionReport::json() const {
 }
 
 std::string SessionReport::text() const {
-  std::string text = format("%-22s %-28s %11s %11s %10s %9s %10s\n", "unit", "configuration", "vectors",
-                            "cycles", "mismatches", "bins", "ops/s");
+  std::string text = format("%-22s %-28s %11s %11s %10s %9s %10s %10s\n", "unit", "configuration", "vectors",
+                            "cycles", "mismatches", "bins", "vectors/s", "RTL ops/s");
   std::string notes;
   for (const ConfigurationReport& report : configurations) {
     const verify::LockstepResult& run = report.run.lockstep;
     const BinShare bins = share_of(report.run.bins);
-    text += format("%-22s %-28s %11llu %11llu %10d %9s %10.3g\n", report.unit.c_str(),
+    text += format("%-22s %-28s %11llu %11llu %10d %9s %10.3g %10.3g\n", report.unit.c_str(),
                    report.configuration.c_str(), static_cast<unsigned long long>(operations(run)),
                    static_cast<unsigned long long>(run.cycles), run.mismatch ? 1 : 0,
-                   (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run));
+                   (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run),
+                   run.rtl_rate);
     if (!bins.empty.empty() && !run.mismatch) {
       notes += report.unit + " (" + report.configuration + "): empty bins:";
       for (const std::string& name : bins.empty) notes += " [" + name + "]";

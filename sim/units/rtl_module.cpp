@@ -18,6 +18,12 @@ std::string expectation(const UnitShape& shape, bool handshake) {
   return text;
 }
 
+void drive(const Device::Pin* pin, bool value) {
+  if (pin != nullptr) *static_cast<std::uint8_t*>(pin->storage) = value ? 1 : 0;
+}
+
+bool sample(const Device::Pin* pin) { return *static_cast<const std::uint8_t*>(pin->storage) != 0; }
+
 // Looks the unit's ports up among the device's, under the names that the user gave.
 class PortFinder {
  public:
@@ -112,6 +118,22 @@ bool RtlModule::has_output(std::string_view name) const {
   });
 }
 
+RtlModule::Transfers RtlModule::bare_cycle(bool valid, bool ready, const std::vector<Bits>& inputs) {
+  drive(clk_, false);
+  drive(rst_n_, true);
+  drive(valid_in_, valid);
+  drive(ready_in_, ready);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].pin != nullptr) inputs_[i].pin->set(inputs[i]);
+  }
+  device_.eval();
+  const Transfers transfers{valid && (ready_out_ == nullptr || sample(ready_out_)),
+                            ready && valid_out_ != nullptr && sample(valid_out_)};
+  drive(clk_, true);
+  device_.eval();
+  return transfers;
+}
+
 void RtlModule::corrupt(std::string_view /*stage*/) {
   throw std::logic_error("RTL is corrupted by changing its sources");
 }
@@ -122,9 +144,6 @@ void RtlModule::settle() {
     in_flight_.insert(in_flight_.begin(), rst_ni.read() && valid_i.read());
     in_flight_.pop_back();
   }
-  const auto drive = [](const Device::Pin* pin, bool value) {
-    if (pin != nullptr) *static_cast<std::uint8_t*>(pin->storage) = value ? 1 : 0;
-  };
   drive(clk_, clk_i.read());
   drive(rst_n_, rst_ni.read());
   drive(valid_in_, valid_i.read());
@@ -133,9 +152,6 @@ void RtlModule::settle() {
     if (input.pin != nullptr) input.pin->set(input.port->read());
   }
   device_.eval();
-  const auto sample = [](const Device::Pin* pin) {
-    return *static_cast<const std::uint8_t*>(pin->storage) != 0;
-  };
   ready_o.write(ready_out_ == nullptr || sample(ready_out_));
   if (valid_out_ != nullptr) {
     valid_o.write(sample(valid_out_));

@@ -48,6 +48,9 @@ class Reference {
   // How often an input is offered, of 256 cycles, when the bench does not hold it back.
   virtual int input_rate() const { return 256; }
 
+  // How many operations this input stands for: multiply-accumulates of an array, 1 of most units.
+  virtual std::uint64_t operations(const Transaction& /*inputs*/) const { return 1; }
+
   // For a mismatch: the golden model's inside view in words, one line each.
   virtual std::vector<std::string> explain(const Transaction& cause) const = 0;
   // What the difference between these outputs points to, for a device that shows no intermediate values;

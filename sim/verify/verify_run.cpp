@@ -33,11 +33,9 @@ std::vector<Mismatch::Value> values_of(const Json& list) {
 
 // From the simulating process to this one.
 std::string packed(const VerifyReport& report) {
-  Json json{{"inputs", report.lockstep.inputs},
-            {"outputs", report.lockstep.outputs},
-            {"cycles", report.lockstep.cycles},
-            {"seconds", report.lockstep.seconds},
-            {"bins", Json::array()}};
+  Json json{{"inputs", report.lockstep.inputs},     {"outputs", report.lockstep.outputs},
+            {"cycles", report.lockstep.cycles},     {"seconds", report.lockstep.seconds},
+            {"rtl_rate", report.lockstep.rtl_rate}, {"bins", Json::array()}};
   for (const FunctionalCoverage::Bin& bin : report.bins)
     json["bins"].push_back({bin.name, bin.hits, bin.unreachable});
   if (report.lockstep.mismatch) {
@@ -60,6 +58,7 @@ VerifyReport unpacked(const std::string& text) {
   report.lockstep.outputs = json["outputs"];
   report.lockstep.cycles = json["cycles"];
   report.lockstep.seconds = json["seconds"];
+  report.lockstep.rtl_rate = json["rtl_rate"];
   for (const Json& bin : json["bins"]) report.bins.push_back({bin[0], bin[1], bin[2]});
   if (json.contains("mismatch")) {
     const Json& from = json["mismatch"];
