@@ -70,11 +70,8 @@ module drain_lane #(
   end
 
   // ------------------------------------------------------------------------------ bias, quantize
-  logic [31:0]          sum;
-  logic [31:0]          biased;
-  logic                 biased_valid, biased_ready;
-  mantissa_pkg::flags_t unused_flags;
-  logic [160:0]         unused_tap;
+  logic [31:0] sum;
+  logic [31:0] biased;
 
   fp_to_fp32 #(
     .Exp(AccExp),
@@ -84,18 +81,10 @@ module drain_lane #(
     .fp32_o(sum)
   );
 
-  fp32_add u_bias (
-    .clk_i,
-    .rst_ni,
-    .valid_i,
-    .ready_o,
-    .a_i    (sum),
-    .b_i    (bias_i),
-    .valid_o(biased_valid),
-    .ready_i(biased_ready),
-    .z_o    (biased),
-    .flags_o(unused_flags),
-    .tap_o  (unused_tap)
+  fp32_add_comb u_bias (
+    .a_i(sum),
+    .b_i(bias_i),
+    .z_o(biased)
   );
 
   quantizer #(
@@ -110,8 +99,8 @@ module drain_lane #(
   ) u_quantizer (
     .clk_i,
     .rst_ni,
-    .valid_i(biased_valid),
-    .ready_o(biased_ready),
+    .valid_i,
+    .ready_o,
     .x_i    (biased),
     .scale_i,
     .rnd_i  (draw),

@@ -36,7 +36,7 @@ module fp_round #(
   localparam bit          HasNegZero = (Specials != mantissa_pkg::SpecialsFnuz);
   localparam bit          ToNearest  = (Round == mantissa_pkg::RoundNe);
 
-  localparam logic [Width-2:0] AllOnes = '1;
+  localparam logic [Width-2:0] AllOnes = {Width - 1{1'b1}};
   localparam logic [Width-2:0] InfCode = AllOnes << Man;
   localparam logic [Width-2:0] MaxCode = Ieee ? InfCode - 1'b1 :
       (Specials == mantissa_pkg::SpecialsFn) ? AllOnes - 1'b1 : AllOnes;

@@ -45,15 +45,21 @@ DoubleSampler DoubleSampler::from_registers(float levels_per_unit, float step, i
   return sampler;
 }
 
+float DoubleSampler::position(float value) const { return f32::mul(std::fabs(value), levels_per_unit_); }
+
 DoubleSample DoubleSampler::sample(float value, std::uint32_t first_draw, std::uint32_t second_draw) const {
+  return sample_at(position(value), value, first_draw, second_draw);
+}
+
+DoubleSample DoubleSampler::sample_at(float position, float value, std::uint32_t first_draw,
+                                      std::uint32_t second_draw) const {
   if (std::isnan(value)) return {.invalid = true};
   if (levels_per_unit_ == 0) return {};
-  const float scaled = f32::mul(std::fabs(value), levels_per_unit_);
-  if (std::isnan(scaled)) return {.invalid = true};  // 0 * Inf: the scale is so small that s/M overflowed
+  if (std::isnan(position)) return {.invalid = true};  // 0 * Inf: the scale is so small that s/M overflowed
   DoubleSample result{.negative = std::signbit(value)};
-  const Exact level = decode(fp32_bits(scaled), formats::fp32);
+  const Exact level = decode(fp32_bits(position), formats::fp32);
   if (level.is_zero()) return result;
-  if (scaled >= static_cast<float>(intervals_)) {
+  if (position >= static_cast<float>(intervals_)) {
     result.base = static_cast<std::uint8_t>(intervals_);
     return result;
   }

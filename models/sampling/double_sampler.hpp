@@ -34,6 +34,10 @@ class DoubleSampler {
 
   // Each draw supplies R in its low random_bits bits.
   DoubleSample sample(float value, std::uint32_t first_draw, std::uint32_t second_draw) const;
+  // The same in two steps: v' = fp32(|v| * fp32(s/M)), and the levels around it.
+  float position(float value) const;
+  DoubleSample sample_at(float position, float value, std::uint32_t first_draw,
+                         std::uint32_t second_draw) const;
 
   // Element i takes draws 2*floor(i/lanes) and 2*floor(i/lanes)+1 of lane i mod lanes.
   std::vector<DoubleSample> sample(std::span<const float> values, const DrawSource& draws) const;
