@@ -50,14 +50,22 @@ GemmlowpRange GemmlowpRange::of(std::span<const float> values, int bits) {
   return between(min, max, bits);
 }
 
-GemmlowpCode gemmlowp_quantize(float x, const GemmlowpRange& range, Rounding rounding, std::uint32_t draw) {
-  const Exact steps = decode(fp32_bits(f32::mul(f32::sub(x, range.min), range.inv)), formats::fp32);
-  if (steps.is_nan()) return {0, true};
-  if (steps.is_zero() || steps.negative) return {0, false};
-  const std::uint64_t top = range.top();
-  if (steps.is_inf()) return {static_cast<std::uint16_t>(top), false};
-  const std::uint64_t count = round_to_multiple(steps, 0, rounding, draw).count;
+float gemmlowp_offset(float x, const GemmlowpRange& range) { return f32::sub(x, range.min); }
+
+float gemmlowp_steps(float offset, const GemmlowpRange& range) { return f32::mul(offset, range.inv); }
+
+GemmlowpCode gemmlowp_round(float steps, int bits, Rounding rounding, std::uint32_t draw) {
+  const Exact exact = decode(fp32_bits(steps), formats::fp32);
+  if (exact.is_nan()) return {0, true};
+  if (exact.is_zero() || exact.negative) return {0, false};
+  const std::uint64_t top = GemmlowpRange{.bits = bits}.top();
+  if (exact.is_inf()) return {static_cast<std::uint16_t>(top), false};
+  const std::uint64_t count = round_to_multiple(exact, 0, rounding, draw).count;
   return {static_cast<std::uint16_t>(std::min(count, top)), false};
+}
+
+GemmlowpCode gemmlowp_quantize(float x, const GemmlowpRange& range, Rounding rounding, std::uint32_t draw) {
+  return gemmlowp_round(gemmlowp_steps(gemmlowp_offset(x, range), range), range.bits, rounding, draw);
 }
 
 float gemmlowp_dequantize(std::uint16_t q, const GemmlowpRange& range) {

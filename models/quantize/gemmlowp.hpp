@@ -35,6 +35,10 @@ struct GemmlowpCode {
 
 GemmlowpCode gemmlowp_quantize(float x, const GemmlowpRange& range, Rounding rounding,
                                std::uint32_t draw = 0);
+// Step by step: what a pipelined unit carries from one register to the next.
+float gemmlowp_offset(float x, const GemmlowpRange& range);
+float gemmlowp_steps(float offset, const GemmlowpRange& range);
+GemmlowpCode gemmlowp_round(float steps, int bits, Rounding rounding, std::uint32_t draw = 0);
 float gemmlowp_dequantize(std::uint16_t q, const GemmlowpRange& range);
 
 // Element i takes draw i / lanes of lane i mod lanes. Returns how many elements were invalid.

@@ -9,12 +9,9 @@
 #include "models/mac/arithmetic.hpp"
 
 namespace mantissa {
+namespace {
 
-DoubleSampler::DoubleSampler(float scale, int intervals, int random_bits)
-    : intervals_(intervals), random_bits_(random_bits) {
-  if (!std::isfinite(scale) || scale < 0) {
-    throw std::invalid_argument("the double sampler's scale must be finite and at least 0");
-  }
+void check_sizes(int intervals, int random_bits) {
   if (intervals < 1 || intervals > 255) {
     throw std::invalid_argument("the double sampler has 1..255 intervals, not " + std::to_string(intervals));
   }
@@ -22,20 +19,47 @@ DoubleSampler::DoubleSampler(float scale, int intervals, int random_bits)
     throw std::invalid_argument("the double sampler takes 1..32 random bits, not " +
                                 std::to_string(random_bits));
   }
+}
+
+}  // namespace
+
+DoubleSampler::DoubleSampler(float scale, int intervals, int random_bits)
+    : intervals_(intervals), random_bits_(random_bits) {
+  if (!std::isfinite(scale) || scale < 0) {
+    throw std::invalid_argument("the double sampler's scale must be finite and at least 0");
+  }
+  check_sizes(intervals, random_bits);
   if (scale == 0) return;  // every sample is +0
   levels_per_unit_ = f32::div(static_cast<float>(intervals), scale);
   step_ = f32::div(scale, static_cast<float>(intervals));
 }
 
+DoubleSampler DoubleSampler::from_registers(float levels_per_unit, float step, int intervals,
+                                            int random_bits) {
+  check_sizes(intervals, random_bits);
+  DoubleSampler sampler;
+  sampler.intervals_ = intervals;
+  sampler.random_bits_ = random_bits;
+  sampler.levels_per_unit_ = levels_per_unit;
+  sampler.step_ = step;
+  return sampler;
+}
+
+float DoubleSampler::position(float value) const { return f32::mul(std::fabs(value), levels_per_unit_); }
+
 DoubleSample DoubleSampler::sample(float value, std::uint32_t first_draw, std::uint32_t second_draw) const {
+  return sample_at(position(value), value, first_draw, second_draw);
+}
+
+DoubleSample DoubleSampler::sample_at(float position, float value, std::uint32_t first_draw,
+                                      std::uint32_t second_draw) const {
   if (std::isnan(value)) return {.invalid = true};
   if (levels_per_unit_ == 0) return {};
-  const float scaled = f32::mul(std::fabs(value), levels_per_unit_);
-  if (std::isnan(scaled)) return {.invalid = true};  // 0 * Inf: the scale is so small that s/M overflowed
+  if (std::isnan(position)) return {.invalid = true};  // 0 * Inf: the scale is so small that s/M overflowed
   DoubleSample result{.negative = std::signbit(value)};
-  const Exact level = decode(fp32_bits(scaled), formats::fp32);
+  const Exact level = decode(fp32_bits(position), formats::fp32);
   if (level.is_zero()) return result;
-  if (scaled >= static_cast<float>(intervals_)) {
+  if (position >= static_cast<float>(intervals_)) {
     result.base = static_cast<std::uint8_t>(intervals_);
     return result;
   }

@@ -12,25 +12,50 @@
 namespace mantissa {
 namespace {
 
-float unscaled(float gradient, const WeightUpdateConfig& config) {
-  if (const auto* by_factor = std::get_if<UnscaleByFactor>(&config.unscale)) {
-    return f32::mul(gradient, by_factor->factor);
-  }
-  const int exponent = std::get<UnscaleByExponent>(config.unscale).exponent;
-  return fp32_value(convert(fp32_bits(gradient), {.scale = -exponent}).code);
+float widened(std::uint16_t weight) {
+  return fp32_value(convert(weight, {.from = formats::fp16, .to = formats::fp32}).code);
 }
 
 UpdatedWeight updated(std::uint16_t weight, float momentum, float gradient, const WeightUpdateConfig& config,
                       std::uint32_t draw) {
-  const float w = fp32_value(convert(weight, {.from = formats::fp16, .to = formats::fp32}).code);
-  const float decayed = f32::fma(config.weight_decay, w, unscaled(gradient, config));
-  const float m = f32::fma(config.momentum, momentum, decayed);
-  const float next = f32::fma(-config.learning_rate, m, w);
-  const Rounded stored = convert(fp32_bits(next), {.to = formats::fp16, .rounding = config.rounding}, draw);
-  return {static_cast<std::uint16_t>(stored.code), m, stored.flags};
+  UpdateState state{.weight = weight, .momentum = momentum, .gradient = gradient};
+  update_unscale(state, config);
+  update_decay(state, config);
+  update_momentum(state, config);
+  update_step(state, config);
+  update_store(state, config, draw);
+  return {state.weight, state.momentum, state.flags};
 }
 
 }  // namespace
+
+void update_unscale(UpdateState& state, const WeightUpdateConfig& config) {
+  if (const auto* by_factor = std::get_if<UnscaleByFactor>(&config.unscale)) {
+    state.gradient = f32::mul(state.gradient, by_factor->factor);
+  } else {
+    const int exponent = std::get<UnscaleByExponent>(config.unscale).exponent;
+    state.gradient = fp32_value(convert(fp32_bits(state.gradient), {.scale = -exponent}).code);
+  }
+}
+
+void update_decay(UpdateState& state, const WeightUpdateConfig& config) {
+  state.gradient = f32::fma(config.weight_decay, widened(state.weight), state.gradient);
+}
+
+void update_momentum(UpdateState& state, const WeightUpdateConfig& config) {
+  state.momentum = f32::fma(config.momentum, state.momentum, state.gradient);
+}
+
+void update_step(UpdateState& state, const WeightUpdateConfig& config) {
+  state.next = f32::fma(-config.learning_rate, state.momentum, widened(state.weight));
+}
+
+void update_store(UpdateState& state, const WeightUpdateConfig& config, std::uint32_t draw) {
+  const Rounded stored =
+      convert(fp32_bits(state.next), {.to = formats::fp16, .rounding = config.rounding}, draw);
+  state.weight = static_cast<std::uint16_t>(stored.code);
+  state.flags = stored.flags;
+}
 
 void WeightUpdateConfig::check() const {
   if (rounding != Rounding::rne() && rounding != Rounding::sr(13)) {

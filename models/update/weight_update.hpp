@@ -37,6 +37,21 @@ struct UpdatedWeight {
   Flags flags;  // of the conversion to FP16
 };
 
+// An element stage by stage: what a pipelined unit carries from one register to the next. update_weight is
+// all of them in a row.
+struct UpdateState {
+  std::uint16_t weight = 0;  // w, FP16; w' after the last stage
+  float momentum = 0.0F;     // m, then m'
+  float gradient = 0.0F;     // g, then g', then g''
+  float next = 0.0F;         // w' in FP32
+  Flags flags = {};
+};
+void update_unscale(UpdateState& state, const WeightUpdateConfig& config);
+void update_decay(UpdateState& state, const WeightUpdateConfig& config);
+void update_momentum(UpdateState& state, const WeightUpdateConfig& config);
+void update_step(UpdateState& state, const WeightUpdateConfig& config);
+void update_store(UpdateState& state, const WeightUpdateConfig& config, std::uint32_t draw);
+
 // One element. `draw` supplies R of sr:13.
 UpdatedWeight update_weight(std::uint16_t weight, float momentum, float gradient,
                             const WeightUpdateConfig& config, std::uint32_t draw = 0);

@@ -180,7 +180,8 @@ std::string unit_list() {
          "outputs, one bit each.\n";
   for (const UnitKind& kind : verify::unit_kinds()) {
     out << "\n### " << kind.name << "\n\n"
-        << kind.what << " (ARITHMETIC.md " << kind.section << "). Latency: " << kind.latency << ".\n\n"
+        << kind.what << " (ARITHMETIC.md " << kind.section << "). Latency: " << kind.latency << "."
+        << (kind.back_pressure ? "" : " There is no `ready_i`: a result stands for one cycle.") << "\n\n"
         << "| port | width | what |\n|---|---|---|\n";
     for (const verify::PortNote& port : kind.ports) {
       out << "| `" << port.name << "` | " << port.width << " | " << port.what << " |\n";

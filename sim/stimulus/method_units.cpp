@@ -1,4 +1,5 @@
 // Test vectors of the method units: stochastic_pruner, gemmlowp_quantizer, double_sampler, weight_update.
+#include <cmath>
 #include <stdexcept>
 
 #include "models/format/convert.hpp"
@@ -31,6 +32,18 @@ std::uint32_t random_positive(Dice& dice, int low_exponent, int high_exponent) {
   return random_code_near(dice, fp32, dice.between(low_exponent, high_exponent), 0) & ~fp32.sign_bit();
 }
 
+// The largest gradient that this draw still prunes or the smallest that it does not: (2^r - R) * tau / 2^r,
+// one step up or not. Without it no random vector would meet an edge that is exact.
+std::uint32_t edge_gradient(Dice& dice, const Pruner& pruner, const Exact& tau, std::uint32_t& draw) {
+  // A draw of few bits makes the edge a number of the format.
+  if (dice.below(2) == 0) draw &= ~0U << dice.below(static_cast<std::uint64_t>(pruner.random_bits));
+  const std::uint64_t share = (std::uint64_t{1} << pruner.random_bits) - draw;
+  Flags ignored;
+  const Exact edge = multiply(Exact::integer(dice.below(2) != 0, share, -pruner.random_bits), tau, ignored);
+  const Rounded below = round(edge, pruner.format, Rounding::rtz(), 0, Overflow::ieee);
+  return (below.code + static_cast<std::uint32_t>(dice.below(2))) & pruner.format.code_mask();
+}
+
 VectorUnit stochastic_pruner_unit(const Parameters& parameters) {
   const Rounding random = stochastic_parameter(parameters);
   const Pruner pruner{.format = Format::parse(parameters.at("format")), .random_bits = random.random_bits};
@@ -45,10 +58,14 @@ VectorUnit stochastic_pruner_unit(const Parameters& parameters) {
       in[1] = random_code(dice, f) & f.magnitude_mask();
     } while (f.is_nan(in[1]) || f.is_inf(in[1]));
     const Exact tau = decode(in[1], f);
-    // Three quarters of the gradients are within four binades of tau: there the draw decides.
-    in[0] = tau.is_finite() && dice.below(4) != 0 ? random_code_near(dice, f, tau.exponent - 2, 2)
-                                                  : random_code(dice, f);
     in[2] = dice.bits(pruner.random_bits);
+    if (!tau.is_finite() || dice.below(4) == 0) {
+      in[0] = random_code(dice, f);
+    } else if (dice.below(4) == 0) {
+      in[0] = edge_gradient(dice, pruner, tau, in[2]);
+    } else {  // within four binades of tau: there the draw decides
+      in[0] = random_code_near(dice, f, tau.exponent - 2, 2);
+    }
   };
   unit.golden = [pruner](In in) {
     Pruner with_tau = pruner;
@@ -68,12 +85,22 @@ VectorUnit gemmlowp_quantizer_unit(const Parameters& parameters) {
   std::vector<std::uint32_t> inverses;  // of the scale: a unit range, a wide one, the smallest scale
   for (const float range : {1.0F, 1e30F, 0.0F})
     inverses.push_back(fp32_bits(GemmlowpRange::between(0, range, bits).inv));
+  inverses.push_back(fp32_bits(0.0F));  // a range that overflows: the scale is Inf
   unit.add_input(VectorField::code("min", fp32),
                  {fp32_bits(0.0F), fp32_bits(-0.5F), fp32_bits(-1e30F), fp32_bits(1.0F)});
   unit.add_input(VectorField::code("inv", fp32), inverses);
   unit.add_random_input(rounding);
   unit.outputs = {{"q", bits}, {"invalid", 1}};
   unit.randomise = [bits, rounding](Dice& dice, std::span<std::uint32_t> in) {
+    if (rounding.stochastic()) in[3] = dice.bits(rounding.random_bits);
+    if (dice.below(4) == 0) {  // steps of a power of two: half steps are exact, and often a tie
+      const int step = dice.between(-20, 4);
+      in[1] = fp32_bits(std::ldexp(static_cast<float>(dice.between(-100, 100)), step));
+      in[2] = fp32_bits(std::ldexp(1.0F, -step));
+      const int halves = dice.between(-4, (2 << bits) + 4);
+      in[0] = fp32_bits(f32::fma(static_cast<float>(halves), std::ldexp(1.0F, step - 1), fp32_value(in[1])));
+      return;
+    }
     in[1] = random_code_near(dice, fp32, dice.between(-20, 20), 0);
     const float min = fp32_value(in[1]);
     const float width = fp32_value(random_positive(dice, -20, 20));
@@ -82,7 +109,6 @@ VectorUnit gemmlowp_quantizer_unit(const Parameters& parameters) {
     const float share = f32::div(static_cast<float>(dice.between(-20, 1044)), 1024.0F);
     const float x = f32::fma(width, share, min);
     in[0] = dice.below(8) == 0 ? random_code(dice, fp32) : fp32_bits(x) ^ dice.bits(4);
-    if (rounding.stochastic()) in[3] = dice.bits(rounding.random_bits);
   };
   unit.golden = [bits, rounding](In in) {
     const GemmlowpRange range{.bits = bits, .min = fp32_value(in[1]), .inv = fp32_value(in[2])};

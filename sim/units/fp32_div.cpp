@@ -7,7 +7,9 @@ Fp32Div::Fp32Div(const sc_core::sc_module_name& name, const UnitParameters& /*pa
       a_i_(*this, "a_i", 32),
       b_i_(*this, "b_i", 32),
       z_o_(*this, "z_o", 32),
-      flags_o_(*this, "flags_o", 5) {
+      flags_o_(*this, "flags_o", 5) {}
+
+void Fp32Div::before_end_of_elaboration() {
   SC_HAS_PROCESS(Fp32Div);
   SC_METHOD(advance);
   sensitive << clk_i.pos() << rst_ni.neg();

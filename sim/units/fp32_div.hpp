@@ -18,6 +18,7 @@ class Fp32Div : public UnitModule {
   // One per quotient bit, between the cycle that loads and that in which the result stands.
   static constexpr int divide_cycles = 26;
 
+  void before_end_of_elaboration() override;
   void evaluate();
   void advance();
 

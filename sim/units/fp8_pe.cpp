@@ -12,7 +12,9 @@ Fp8Pe::Fp8Pe(const sc_core::sc_module_name& name, const UnitParameters& paramete
       clear_i_(*this, "clear_i", 1),
       a_i_(*this, "a_i", config_.a.bits()),
       b_i_(*this, "b_i", config_.b.bits()),
-      acc_o_(*this, "acc_o", config_.acc.bits()) {
+      acc_o_(*this, "acc_o", config_.acc.bits()) {}
+
+void Fp8Pe::before_end_of_elaboration() {
   SC_HAS_PROCESS(Fp8Pe);
   SC_METHOD(advance);
   sensitive << clk_i.pos() << rst_ni.neg();

@@ -18,6 +18,7 @@ class Fp8Pe : public UnitModule {
   void corrupt(std::string_view stage) override;
 
  private:
+  void before_end_of_elaboration() override;
   void evaluate();
   void advance();
 

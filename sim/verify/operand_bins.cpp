@@ -66,7 +66,10 @@ RoundingBins::RoundingBins(FunctionalCoverage& coverage, const Format& format, R
 
 void RoundingBins::sample(const Exact& value, std::uint32_t draw) {
   const int exponent = std::max(value.exponent, format_.min_exponent());
-  const int quantum = exponent - format_.mantissa_bits;
+  sample(value, exponent - format_.mantissa_bits, draw);
+}
+
+void RoundingBins::sample(const Exact& value, int quantum, std::uint32_t draw) {
   const Multiple down = round_to_multiple(value, quantum, Rounding::rtz(), 0);
   const Multiple taken = round_to_multiple(value, quantum, rounding_, draw);
   const bool up = taken.count != down.count;

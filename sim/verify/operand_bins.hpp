@@ -36,8 +36,9 @@ class FlagBins {
 class RoundingBins {
  public:
   RoundingBins(FunctionalCoverage& coverage, const Format& format, Rounding rounding);
-  // Finite values only.
+  // Finite values only. To the format's spacing, or to a multiple of 2^quantum.
   void sample(const Exact& value, std::uint32_t draw);
+  void sample(const Exact& value, int quantum, std::uint32_t draw);
 
  private:
   FunctionalCoverage& coverage_;

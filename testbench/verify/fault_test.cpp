@@ -25,8 +25,7 @@ struct Fault {
 };
 
 const Fault faults[] = {
-    {"fp8_mac", "product_exponent", "fp_mac.sv", "a_exp + b_exp + ExpW'(raw[ProdW-1])", "a_exp + b_exp",
-     "product"},
+    {"fp8_mac", "product_exponent", "fp_mac.sv", "exp + ExpW'(raw[ProdW-1])", "exp", "product"},
     {"fp8_mac", "align_sticky", "fp_align.sv", "shifted | Frame'(lost)", "shifted", "align"},
     {"fp8_mac", "sum_carry_in", "fp_add_normalise.sv", "{1'b0, larger_i} - {1'b0, aligned_i}",
      "{1'b0, larger_i} - {1'b0, aligned_i} - {{Frame{1'b0}}, aligned_i[0]}", "sum"},
@@ -47,6 +46,21 @@ const Fault faults[] = {
     {"rle_encoder", "full_run", "rle_encoder.sv", "&pending_q", "&pending_q[14:0]", ""},
     {"rle_encoder", "threshold", "rle_encoder.sv", "value_i[30:0] >= threshold_i[30:0]",
      "value_i[30:0] > threshold_i[30:0]", ""},
+    {"fp8_mul", "product_exponent", "fp8_mul.sv", "exp + ExpW'(raw[ProdW-1])", "exp", ""},
+    {"fp8_pe", "clear", "fp8_pe.sv", "clear_q ? '0 : acc_q", "(clear_q & step_q) ? '0 : acc_q", ""},
+    {"fp8_pe", "enable", "fp8_pe.sv", "if (sum_valid)", "if (sum_valid | clear_q)", ""},
+    {"fp32_add", "infinities", "fp32_add.sv", "a_inf & b_inf & (a_neg ^ b_neg)", "a_inf & b_inf", "round"},
+    {"fp32_add", "align_sticky", "fp_align.sv", "shifted | Frame'(lost)", "shifted", "align"},
+    {"fp32_mul", "sticky", "fp32_mul.sv", "normalised[22:0] != '0", "normalised[22:1] != '0", ""},
+    {"fp32_mul", "signalling", "fp_mul_operands.sv", "zero_times_inf | a_snan | b_snan", "zero_times_inf",
+     ""},
+    {"fp32_fma", "infinite_product", "fp_mac.sv", "product.inf ? product.neg : acc_neg", "acc_neg", "round"},
+    {"fp32_div", "sticky", "fp32_div.sv", "remainder_q != '0", "1'b0", ""},
+    {"fp32_div", "divide_by_zero", "fp32_div.sv", "b_zero & ~(a_zero | a_inf | a_nan)",
+     "b_zero & ~(a_zero | a_nan)", ""},
+    {"int_mac", "clear", "int_mac.sv", "wrapped | (sticky_q & ~clear)", "wrapped | sticky_q", ""},
+    {"int_mac", "sticky", "int_mac.sv", "(valid_o & ready_i) ? overflow_o", "(valid_o & ready_i) ? wrapped",
+     ""},
     {"lfsr", "tap", "lfsr.sv", "32'h8020_0003", "32'h8020_0001", ""},
 };
 

@@ -102,6 +102,21 @@ TEST(DoubleSampler, TensorTakesTwoDrawsOfItsLanePerElement) {
   }
 }
 
+TEST(DoubleSampler, FromItsRegistersIsTheSame) {
+  for (const float scale : {0.0F, 1e-39F, 0.75F, 3e38F}) {
+    const DoubleSampler sampler(scale, 5, 4);
+    const DoubleSampler copy = DoubleSampler::from_registers(sampler.levels_per_unit(), sampler.step(), 5, 4);
+    for (const float v : {0.0F, -1e-39F, 0.4F, -2e38F, inf, nan}) {
+      const DoubleSample sample = sampler.sample(v, 7, 11);
+      EXPECT_EQ(copy.sample(v, 7, 11), sample);
+      EXPECT_EQ(bits(copy.value(sample, 1)), bits(sampler.value(sample, 1)));
+    }
+  }
+  EXPECT_EQ(DoubleSampler(0, 5).levels_per_unit(), 0);
+  EXPECT_THROW(DoubleSampler::from_registers(1, 1, 256), std::invalid_argument);
+  EXPECT_THROW(DoubleSampler::from_registers(1, 1, 5, 33), std::invalid_argument);
+}
+
 TEST(DoubleSampler, StoresOneBitMoreThanOneSample) {
   EXPECT_EQ(DoubleSampler(1, 1).stored_bits(), 4);
   EXPECT_EQ(DoubleSampler(1, 3).stored_bits(), 5);
