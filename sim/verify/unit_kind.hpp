@@ -75,6 +75,8 @@ UnitKind quantizer_kind();
 UnitKind int_mac_kind();
 UnitKind gemmlowp_quantizer_kind();
 UnitKind stochastic_pruner_kind();
+UnitKind skip_window_kind();
+UnitKind mac_array_kind();
 UnitKind range_bn_forward_kind();
 UnitKind range_bn_backward_kind();
 UnitKind rle_encoder_kind();
