@@ -161,7 +161,8 @@ std::string SessionReport::text() const {
       text += format("%-22s %8.2f %% %8.2f %%   %s\n", unit.unit.c_str(), unit.lines.percent(),
                      unit.toggles.percent(), unit.exclusions.empty() ? "" : "with exclusions:");
       for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
-        text += "    " + exclusion.module + "." + exclusion.signal + ": " + exclusion.reason + "\n";
+        const std::string signal = exclusion.signal.empty() ? "" : "." + exclusion.signal;
+        text += "    " + exclusion.module + signal + ": " + exclusion.reason + "\n";
       }
     }
   }

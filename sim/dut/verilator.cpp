@@ -180,9 +180,11 @@ std::string shim(const std::vector<Port>& ports, const VerilatorJob& job) {
 }
 
 std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::path& directory) {
-  std::vector<std::string> command = {
-      "verilator", "--cc",     "-O3",  "-Wno-fatal", "--x-assign",       "unique",       "--x-initial",
-      "unique",    "--prefix", "Vdut", "--Mdir",     directory.string(), "--top-module", job.top};
+  // Tables have names of their own in every instance, which would keep equal functions apart.
+  std::vector<std::string> command = {"verilator",        "--cc",         "-O3",    "-fno-table",
+                                      "-Wno-fatal",       "--x-assign",   "unique", "--x-initial",
+                                      "unique",           "--prefix",     "Vdut",   "--Mdir",
+                                      directory.string(), "--top-module", job.top};
   if (job.wave) command.insert(command.end(), {"--trace-fst", "--trace-structs"});
   if (job.coverage)
     command.insert(command.end(), {"--coverage-line", "--coverage-toggle", "--coverage-underscore"});

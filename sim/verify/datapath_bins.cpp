@@ -16,6 +16,18 @@ DatapathBins::DatapathBins(FunctionalCoverage& coverage, const MacConfig& config
   cancel_ = coverage.declare("sum loses 2 or more leading bits");
   zero_ = coverage.declare("sum cancels to zero");
   subnormal_ = coverage.declare("result subnormal");
+  // A sum is a multiple of the smaller addend's last place: with every product far above the subnormals no
+  // sum gets there; far below the largest number none gets beyond it.
+  const int smallest = config.a.min_quantum() + config.b.min_quantum();
+  const int largest = config.a.max_exponent() + config.b.max_exponent() + 1;
+  if (smallest - config.acc.precision() > config.acc.min_exponent()) {
+    const std::string reason = "no product is below 2^" + std::to_string(smallest);
+    coverage.exclude("result subnormal", reason);
+    coverage.exclude("flag underflow", reason);
+  }
+  if (largest + config.acc.precision() < config.acc.max_exponent()) {
+    coverage.exclude("flag overflow", "no product reaches 2^" + std::to_string(largest + 1));
+  }
 }
 
 void DatapathBins::sample(const MacState& state, std::uint32_t draw) {

@@ -34,7 +34,7 @@ struct Configuration {
 // Something that RTL coverage need not reach, with the reason.
 struct CoverageExclusion {
   std::string module;
-  std::string signal;  // for toggle coverage: a signal's name, or its beginning
+  std::string signal;  // whose toggles are not needed, or its beginning; empty: nothing of the module is
   std::string reason;
 };
 
@@ -75,6 +75,12 @@ UnitKind quantizer_kind();
 UnitKind int_mac_kind();
 UnitKind gemmlowp_quantizer_kind();
 UnitKind stochastic_pruner_kind();
+UnitKind skip_window_kind();
+UnitKind mac_array_kind();
+UnitKind range_bn_forward_kind();
+UnitKind range_bn_backward_kind();
+UnitKind rle_encoder_kind();
+UnitKind rle_decoder_kind();
 UnitKind double_sampler_kind();
 UnitKind weight_update_kind();
 

@@ -34,6 +34,12 @@ const std::vector<UnitKind>& unit_kinds() {
       int_mac_kind(),
       gemmlowp_quantizer_kind(),
       stochastic_pruner_kind(),
+      skip_window_kind(),
+      mac_array_kind(),
+      range_bn_forward_kind(),
+      range_bn_backward_kind(),
+      rle_encoder_kind(),
+      rle_decoder_kind(),
       double_sampler_kind(),
       weight_update_kind(),
   };

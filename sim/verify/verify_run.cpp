@@ -11,7 +11,8 @@ const std::filesystem::path rtl_directory = MANTISSA_RTL_DIR;
 
 VerilatorJob own_sources(const UnitKind& kind, const UnitParameters& parameters) {
   VerilatorJob job;
-  job.files = {rtl_directory / "mantissa_pkg.sv", rtl_directory / (kind.module + ".sv")};
+  job.files = {rtl_directory / "simulation.vlt", rtl_directory / "mantissa_pkg.sv",
+               rtl_directory / (kind.module + ".sv")};
   job.library_dirs = {rtl_directory};
   job.top = kind.module;
   for (const auto& [name, value] : parameters.values())

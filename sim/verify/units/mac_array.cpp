@@ -1,0 +1,411 @@
+// mac_array: tiles of all shapes, cut into steps, windows and beats; what drains is the golden tile.
+#include "sim/units/mac_array.hpp"
+
+#include <algorithm>
+
+#include "sim/units/skip_window.hpp"
+#include "sim/verify/operand_bins.hpp"
+#include "sim/verify/unit_kind.hpp"
+
+namespace mantissa::verify {
+namespace {
+
+enum Input : std::uint8_t { a, b, count, used, skip, last, drain, bias, scale, load, seed };
+
+// A tile that stimulus is made of, beat by beat.
+class TilePlan {
+ public:
+  TilePlan(const MacArray& array, std::uint64_t number, stimulus::Dice& dice) : array_(array) {
+    const SkipWindow& window = array.skip_window;
+    // Small tiles leave more of them; some are long enough to fill the staging and come round again.
+    k_ = dice.between(1, dice.below(3) == 0 ? window.window * (window.depth + 2) : window.window + 2);
+    step_k_ = dice.below(2) == 0 ? k_ : window.window * dice.between(1, 2);
+    rows_ = dice.below(4) == 0 ? dice.between(0, array.rows()) : array.rows();
+    cols_ = dice.below(4) == 0 ? dice.between(0, array.cols) : array.cols;
+    skip_ = number != 0 && dice.below(4) != 0;
+    density_ = dice.below(9);
+    specials_ = dice.below(4) == 0;
+    narrow_ = dice.below(2) == 0;
+    load_ = number == 0 || dice.below(8) == 0;
+  }
+
+  bool finished() const { return fed_ == k_; }
+
+  Transaction beat(stimulus::Dice& dice) {
+    const SkipWindow& window = array_.skip_window;
+    const int in_step = fed_ % step_k_;
+    const int slices =
+        std::min({window.port, window.window - in_step % window.window, step_k_ - in_step, k_ - fed_});
+    const auto matrix = [&](int elements, int in_use, const Format& format, std::uint64_t density) {
+      Bits bits(window.port * elements * format.bits());
+      for (int i = 0; i < window.port * elements; ++i) {
+        // Unused rows and columns are zeros; beyond the last slice nothing is looked at.
+        std::uint32_t code = code_of(dice, format, density);
+        if (i / elements < slices && i % elements >= in_use) code = 0;
+        bits.set_field(i * format.bits(), format.bits(), code);
+      }
+      return bits;
+    };
+    const Bits a_bits = matrix(array_.rows(), rows_, array_.a, density_);
+    const Bits b_bits = matrix(array_.cols, cols_, array_.b, 8);
+    fed_ += slices;
+    const bool ends_tile = fed_ == k_;
+    const bool ends_step = ends_tile || fed_ % step_k_ == 0;
+    // drain_i, bias and scale count in the last beat of a step only; seeds only with load_i.
+    const Transaction beat = {a_bits,
+                              b_bits,
+                              Bits(slice_count_bits(window), slices),
+                              Bits(array_.rows(), (std::uint64_t{1} << rows_) - 1),
+                              Bits(1, skip_ ? 1 : 0),
+                              Bits(1, ends_step ? 1 : 0),
+                              Bits(1, ends_step ? (ends_tile ? 1 : 0) : dice.bits(1)),
+                              biases(dice, ends_tile),
+                              Bits(8, scale_of(dice) & 0xFF),
+                              Bits(1, load_ ? 1 : 0),
+                              seeds(dice)};
+    load_ = false;
+    return beat;
+  }
+
+ private:
+  std::uint32_t code_of(stimulus::Dice& dice, const Format& format, std::uint64_t density) const {
+    if (dice.below(8) >= density)
+      return format.has_negative_zero() && dice.bits(1) != 0 ? format.sign_bit() : 0;
+    // Half of the tiles have operands that meet in the adder, and few tiles have Inf and NaN.
+    std::uint32_t code =
+        narrow_ ? stimulus::random_code_near(dice, format, 0, 3) : stimulus::random_code(dice, format);
+    if (specials_ ? dice.below(4) != 0 : true) {
+      while (format.is_nan(code) || format.is_inf(code)) code = stimulus::random_code(dice, format);
+    }
+    return code;
+  }
+
+  Bits biases(stimulus::Dice& dice, bool ends_tile) const {
+    Bits bits(32 * array_.cols);
+    for (int col = 0; col < array_.cols; ++col) {
+      std::uint32_t code = stimulus::random_code(dice, formats::fp32);
+      if (ends_tile && dice.below(2) == 0) code = 0;
+      if (ends_tile && code != 0 && dice.below(2) == 0)
+        code = stimulus::random_code_near(dice, formats::fp32, 2, 8);
+      bits.set_field(32 * col, 32, code);
+    }
+    return bits;
+  }
+
+  Bits seeds(stimulus::Dice& dice) const {
+    Bits bits(32 * array_.cols);
+    for (int col = 0; col < array_.cols; ++col) {
+      bits.set_field(32 * col, 32, dice.below(16) == 0 ? 0 : dice.bits(32));
+    }
+    return bits;
+  }
+
+  static std::uint64_t scale_of(stimulus::Dice& dice) {
+    return dice.below(4) == 0 ? dice.bits(8) : static_cast<std::uint64_t>(dice.between(-8, 8));
+  }
+
+  const MacArray& array_;
+  int k_;
+  int step_k_;
+  int rows_;
+  int cols_;
+  bool skip_;
+  std::uint64_t density_;  // of non-zeros in A, in eighths
+  bool specials_;
+  bool narrow_;  // exponents near each other
+  bool load_;
+  int fed_ = 0;
+};
+
+class MacArrayReference : public Reference {
+ public:
+  explicit MacArrayReference(const UnitParameters& parameters)
+      : array_(mac_array_config(parameters)),
+        leap_(parameters.at("Leap")),
+        lanes_(array_.cols, Lfsr(1, leap_)),
+        a_bins_(coverage_, "a", array_.a),
+        b_bins_(coverage_, "b", array_.b),
+        sum_bins_(coverage_, "accumulator", array_.accumulator),
+        c_bins_(coverage_, "c", array_.drain.to),
+        flag_bins_(
+            coverage_,
+            {.invalid = !array_.drain.to.has_nan(), .overflow = true, .underflow = true, .inexact = true}),
+        skip_on_(coverage_.declare("skipping on")),
+        skip_off_(coverage_.declare("skipping off")),
+        one_step_(coverage_.declare("tile of one step")),
+        steps_(coverage_.declare("tile of several steps")),
+        suppressed_(coverage_.declare("zero of A skipped against Inf or NaN")),
+        multiplied_(coverage_.declare("zero of A multiplied with Inf or NaN")),
+        unused_zero_(coverage_.declare("unused row against Inf or NaN")),
+        all_rows_(coverage_.declare("all rows in use")),
+        unused_rows_(coverage_.declare("unused rows")),
+        no_row_(coverage_.declare("no row in use")),
+        zero_seed_bin_(coverage_.declare("seed 0")),
+        load_bin_(coverage_.declare("lanes loaded")),
+        more_tiles_(coverage_.declare("tile without a load before it")) {
+    const bool b_special = array_.b.has_inf() || array_.b.has_nan();
+    for (const char* name : {"zero of A", "unused row against"}) {
+      if (!b_special) coverage_.exclude(name, "B has neither Inf nor NaN");
+    }
+    if (!array_.drain.rounding.stochastic()) coverage_.exclude("seed 0", "the drain draws nothing");
+    coverage_.exclude("accumulator -zero", "inside a GEMM every zero is +0");
+    coverage_.exclude("accumulator -nan", "NaN is canonical");
+    coverage_.exclude("c -nan", "NaN is canonical");
+    const bool product_inf = array_.a.has_inf() || array_.b.has_inf();
+    const int largest = array_.a.max_exponent() + array_.b.max_exponent() + 1;
+    if (!product_inf && largest + 24 < array_.accumulator.max_exponent()) {
+      coverage_.exclude("accumulator +inf", "no product is infinite or near the largest number");
+      coverage_.exclude("accumulator -inf", "no product is infinite or near the largest number");
+    }
+    const int smallest = array_.a.min_quantum() + array_.b.min_quantum();
+    if (smallest > array_.accumulator.min_exponent()) {
+      const std::string reason = "no product is below 2^" + std::to_string(smallest);
+      coverage_.exclude("accumulator +subnormal", reason);
+      coverage_.exclude("accumulator -subnormal", reason);
+    }
+  }
+
+  Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
+    if (!plan_ || plan_->finished()) plan_.emplace(array_, tiles_++, dice);
+    return plan_->beat(dice);
+  }
+
+  void accept(const Transaction& inputs) override {
+    const auto slices = static_cast<int>(inputs[Input::count].value());
+    const auto codes = [&](Input port, int elements, const Format& format, OperandBins& bins) {
+      std::vector<std::uint8_t> all(slices * elements);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] =
+            static_cast<std::uint8_t>(inputs[port].field(static_cast<int>(i) * format.bits(), format.bits()));
+        bins.sample(all[i]);
+      }
+      return all;
+    };
+    const std::vector<std::uint8_t> a = codes(Input::a, array_.rows(), array_.a, a_bins_);
+    const std::vector<std::uint8_t> b = codes(Input::b, array_.cols, array_.b, b_bins_);
+    a_slices_.insert(a_slices_.end(), a.begin(), a.end());
+    b_.insert(b_.end(), b.begin(), b.end());
+    array_.skip_window.skip = inputs[Input::skip].value() != 0;
+    if (inputs[Input::load].value() != 0) load_lanes(inputs[Input::seed]);
+    if (inputs[Input::last].value() == 0) return;
+    ++steps_in_tile_;
+    if (inputs[Input::drain].value() != 0) finish_tile(inputs);
+  }
+
+  std::vector<std::string> explain(const Transaction& /*cause*/) const override {
+    return {
+        "tile of " + std::to_string(rows_in_use_) + " rows in use, skipping " +
+            (array_.skip_window.skip ? "on" : "off") + ", scale 2^" + std::to_string(array_.drain.scale),
+        "tap_o has the accumulators before bias and quantizer: a difference there is the array's, one in c_o "
+        "alone is the drain's"};
+  }
+
+ private:
+  void load_lanes(const Bits& seeds) {
+    coverage_.hit(load_bin_);
+    loaded_ = true;
+    if (!array_.drain.rounding.stochastic()) return;
+    zero_seed_ = false;
+    for (int col = 0; col < array_.cols; ++col) {
+      const auto seed = static_cast<std::uint32_t>(seeds.field(32 * col, 32));
+      zero_seed_ = zero_seed_ || seed == 0;
+      lanes_[col] = Lfsr(seed == 0 ? 1 : seed, leap_);
+    }
+    coverage_.hit_if(zero_seed_, zero_seed_bin_);
+  }
+
+  // The golden tile, row by row.
+  void finish_tile(const Transaction& inputs) {
+    const int rows = array_.rows();
+    const auto k = static_cast<std::int64_t>(b_.size()) / array_.cols;
+    rows_in_use_ = 0;
+    while (rows_in_use_ < rows && inputs[Input::used].bit(rows_in_use_)) ++rows_in_use_;
+    std::vector<std::uint8_t> a(rows_in_use_ * k);
+    for (std::int64_t i = 0; i < k; ++i) {
+      for (int row = 0; row < rows_in_use_; ++row) a[row * k + i] = a_slices_[i * rows + row];
+    }
+    std::vector<float> bias;
+    for (int col = 0; col < array_.cols; ++col) {
+      bias.push_back(fp32_value(static_cast<std::uint32_t>(inputs[Input::bias].field(32 * col, 32))));
+    }
+    array_.drain.scale = static_cast<std::int8_t>(inputs[Input::scale].value());
+    const TileResult tile = mac_array(
+        array_, {.m = rows_in_use_, .n = array_.cols, .k = k, .a = a, .b = b_, .bias = bias}, lanes_);
+    sample(tile, a);
+    for (int row = 0; row < rows; ++row) expect(output_row(tile, row), inputs);
+    a_slices_.clear();
+    b_.clear();
+    steps_in_tile_ = 0;
+    loaded_ = false;
+  }
+
+  Transaction output_row(const TileResult& tile, int row) {
+    const int code_bits = array_.drain.to.bits();
+    const int sum_bits = array_.accumulator.bits();
+    Bits codes(array_.cols * code_bits);
+    Bits flags(array_.cols * 5);
+    Bits sums(array_.cols * sum_bits);
+    for (int col = 0; col < array_.cols; ++col) {
+      const int i = row * array_.cols + col;
+      codes.set_field(col * code_bits, code_bits, tile.outputs[i].code);
+      flags.set_field(col * 5, 5, tile.outputs[i].flags.bits());
+      sums.set_field(col * sum_bits, sum_bits, tile.accumulators[i]);
+      sum_bins_.sample(tile.accumulators[i]);
+      c_bins_.sample(tile.outputs[i].code);
+      flag_bins_.sample(tile.outputs[i].flags.bits());
+    }
+    return {codes,
+            flags,
+            Bits(1, row == array_.rows() - 1 ? 1 : 0),
+            Bits(1, tile.suppressed != 0 ? 1 : 0),
+            Bits(1, zero_seed_ ? 1 : 0),
+            sums};
+  }
+
+  void sample(const TileResult& tile, const std::vector<std::uint8_t>& a) {
+    const bool skip = array_.skip_window.skip;
+    const auto k = static_cast<std::int64_t>(b_.size()) / array_.cols;
+    coverage_.hit(skip ? skip_on_ : skip_off_);
+    coverage_.hit(steps_in_tile_ == 1 ? one_step_ : steps_);
+    coverage_.hit_if(rows_in_use_ == array_.rows(), all_rows_);
+    coverage_.hit_if(rows_in_use_ < array_.rows(), unused_rows_);
+    coverage_.hit_if(rows_in_use_ == 0, no_row_);
+    coverage_.hit_if(!loaded_, more_tiles_);
+    coverage_.hit_if(tile.suppressed != 0, suppressed_);
+    for (std::int64_t i = 0; i < k; ++i) {
+      const auto slice = std::span(b_).subspan(i * array_.cols, array_.cols);
+      if (std::none_of(slice.begin(), slice.end(),
+                       [&](std::uint8_t code) { return array_.b.is_inf(code) || array_.b.is_nan(code); })) {
+        continue;
+      }
+      coverage_.hit_if(skip && rows_in_use_ < array_.rows(), unused_zero_);
+      for (int row = 0; row < rows_in_use_; ++row) {
+        coverage_.hit_if(!skip && array_.a.is_zero(a[row * k + i]), multiplied_);
+      }
+    }
+  }
+
+  MacArray array_;
+  int leap_;
+  std::vector<Lfsr> lanes_;
+  bool zero_seed_ = false;
+  std::optional<TilePlan> plan_;
+  std::uint64_t tiles_ = 0;  // begun by stimulus
+
+  // The tile that is being taken in.
+  std::vector<std::uint8_t> a_slices_;  // k-major
+  std::vector<std::uint8_t> b_;
+  int steps_in_tile_ = 0;
+  int rows_in_use_ = 0;
+  bool loaded_ = false;
+
+  OperandBins a_bins_;
+  OperandBins b_bins_;
+  OperandBins sum_bins_;
+  OperandBins c_bins_;
+  FlagBins flag_bins_;
+  int skip_on_;
+  int skip_off_;
+  int one_step_;
+  int steps_;
+  int suppressed_;
+  int multiplied_;
+  int unused_zero_;
+  int all_rows_;
+  int unused_rows_;
+  int no_row_;
+  int zero_seed_bin_;
+  int load_bin_;
+  int more_tiles_;
+};
+
+UnitParameters size(int rows, int cols) { return {{"Rows", rows}, {"Cols", cols}}; }
+
+UnitParameters with(UnitParameters parameters, const UnitParameters& more) {
+  parameters.override_with(more);
+  return parameters;
+}
+
+}  // namespace
+
+UnitKind mac_array_kind() {
+  const int sr = static_cast<int>(Rounding::Mode::sr);
+  const int fn = static_cast<int>(Specials::fn);
+  return {
+      .name = "mac_array",
+      .module = "mac_array",
+      .what = "output-stationary array with skip window, staged operands, bias and drain quantizers",
+      .section = "4, 7",
+      .latency = "skip_window's; a drain takes Rows + PipeLatency cycles, PipeLatency = 1 + QuantStages",
+      .parameters = {{"Rows", 16, "rows"},
+                     {"Cols", 16, "columns, and lanes of the drain"},
+                     {"Window", 16, "k per window, at least 2"},
+                     {"Depth", 2, "windows staged at a time"},
+                     {"Port", 4, "k-slices per beat, at most Window"},
+                     {"AExp", 5, "exponent bits of A"},
+                     {"AMan", 2, "mantissa bits of A"},
+                     {"ABias", 15, "exponent bias of A"},
+                     {"ASpecials", 0, "special codes of A: 0 ieee, 1 fn, 2 finite, 3 fnuz"},
+                     {"BExp", 5, "exponent bits of B"},
+                     {"BMan", 2, "mantissa bits of B"},
+                     {"BBias", 15, "exponent bias of B"},
+                     {"BSpecials", 0, "special codes of B"},
+                     {"AccExp", 8, "exponent bits of the accumulator, at most 8"},
+                     {"AccMan", 23, "mantissa bits of the accumulator, at most 23"},
+                     {"CExp", 5, "exponent bits of the output"},
+                     {"CMan", 2, "mantissa bits of the output"},
+                     {"CBias", 15, "exponent bias of the output"},
+                     {"CSpecials", 0, "special codes of the output"},
+                     {"CRound", 0, "rounding of the drain: 0 to nearest, 1 toward zero, 2 stochastic"},
+                     {"CRndBits", 0, "random bits of a stochastic drain"},
+                     {"CSaturate", 0, "overflow of the drain gives the largest finite number"},
+                     {"Leap", 16, "steps per draw of the lanes' generators"},
+                     {"QuantStages", 1, "registers in the drain quantizers, 0 or 1"}},
+      .ports = {{"a_i", "Port*Rows*AW", "slice p, row r at p*Rows+r"},
+                {"b_i", "Port*Cols*BW", "slice p, column c at p*Cols+c"},
+                {"count_i", "$clog2(Port+1)",
+                 "slices in this beat; only the last beat of a window may be short"},
+                {"used_i", "Rows", "rows in use, the same for all beats of a tile; the others hold zeros"},
+                {"skip_i", "1", "off: zeros of A are multiplied like everything else"},
+                {"last_i", "1", "this beat ends the step"},
+                {"drain_i", "1", "with last_i: and the step its tile"},
+                {"bias_i", "32*Cols", "with last_i: FP32, +0 for none"},
+                {"scale_i", "8", "with last_i: exponent of the drain quantizer's scale, signed"},
+                {"load_i", "1", "the lanes' generators take their seeds, before the first stochastic drain"},
+                {"seed_i", "32*Cols", "with load_i; 0 becomes 1"},
+                {"c_o", "Cols*CW", "one row of the tile, rows ascending"},
+                {"flags_o", "Cols*5", "of the drain quantizers"},
+                {"last_o", "1", "this row ends the tile"},
+                {"suppressed_o", "1", "in this tile a zero of A was skipped against Inf or NaN in B"},
+                {"zero_seed_o", "1", "at the last load a seed was 0"},
+                {"tap_o", "Cols*AccW", "the row's accumulators, before bias and quantizer"}},
+      .configurations = {{"4x4", size(4, 4)},
+                         {"4x8 sr", with(size(4, 8), {{"CRound", sr}, {"CRndBits", 8}})},
+                         {"4x4 e4m3", with(size(4, 4), {{"Depth", 4},
+                                                        {"Port", 3},
+                                                        {"AExp", 4},
+                                                        {"AMan", 3},
+                                                        {"ABias", 7},
+                                                        {"ASpecials", fn},
+                                                        {"BExp", 4},
+                                                        {"BMan", 3},
+                                                        {"BBias", 7},
+                                                        {"BSpecials", fn},
+                                                        {"CExp", 4},
+                                                        {"CMan", 3},
+                                                        {"CBias", 7},
+                                                        {"CSpecials", fn},
+                                                        {"CSaturate", 1},
+                                                        {"QuantStages", 0}})},
+                         {"4x4 fp16",
+                          with(size(4, 4), {{"Depth", 1}, {"Port", 16}, {"AccExp", 5}, {"AccMan", 10}})},
+                         {"8x8", with(size(8, 8), {{"Depth", 4}, {"Port", 8}})},
+                         {"16x16", {}}},
+      .systemc = [](const UnitParameters& p) { return std::make_unique<MacArrayUnit>("systemc", p); },
+      .reference = [](const UnitParameters& p) { return std::make_unique<MacArrayReference>(p); },
+      .optional_outputs = {"tap_o"},
+      .default_transactions = 20000,
+  };
+}
+
+}  // namespace mantissa::verify
