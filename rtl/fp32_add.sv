@@ -98,7 +98,7 @@ module fp32_add #(
     special.nan      = a_nan | b_nan | opposite_infs;
     special.inf      = (a_inf | b_inf) & ~special.nan;
     special.inf_neg  = a_inf ? a_neg : b_neg;
-    special.zero_neg = a_zero & b_zero & a_neg & b_neg;
+    special.zero_neg = a_neg & b_neg;  // then both are zero: x + (-x) has two signs
     special.invalid  = a_snan | b_snan | opposite_infs;
   end
 

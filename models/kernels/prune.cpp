@@ -121,7 +121,7 @@ HWY_EXPORT(NonzeroRow);
 // Random numbers are made and used a block at a time: some 4096 elements, whole draws of every lane, whole
 // vectors and whole mask bytes.
 std::int64_t block_elements(const DrawSource& draws) {
-  const std::int64_t unit = std::lcm(std::int64_t{draws.lanes}, std::int64_t{64});
+  const std::int64_t unit = std::lcm(std::max<std::int64_t>(draws.lanes, 1), std::int64_t{64});
   return (4096 + unit - 1) / unit * unit;
 }
 

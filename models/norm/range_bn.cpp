@@ -95,7 +95,10 @@ RangeBnRegisters::RangeBnRegisters(std::int64_t n, const RangeBnConfig& config) 
 }
 
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config) {
-  const RangeBnRegisters registers(static_cast<std::int64_t>(x.size()), config);
+  return range_bn_statistics(x, RangeBnRegisters(static_cast<std::int64_t>(x.size()), config));
+}
+
+RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnRegisters& registers) {
   Range range = range_of(x, registers);
   const float s = f32::add(f32::mul(range.value, registers.constant), registers.epsilon);
   return {channel_mean(x), f32::div(1.0F, s), std::move(range.argmax), std::move(range.argmin)};
@@ -109,6 +112,17 @@ RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta,
   return saved;
 }
 
+RangeBnCorrection range_bn_correction(const GradientSums& sums, float inv,
+                                      const RangeBnRegisters& registers) {
+  const float ds = f32::mul(-sums.h_xhat, inv);
+  return {f32::mul(sums.h, registers.reciprocal_n),
+          f32::mul(f32::mul(registers.constant, ds), registers.reciprocal_chunks)};
+}
+
+float range_bn_input_gradient(float g, float gamma, float inv, const RangeBnCorrection& correction) {
+  return f32::mul(f32::sub(f32::mul(gamma, g), correction.mean_h), inv);
+}
+
 NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
                                 const RangeBnSaved& saved, const RangeBnConfig& config, std::span<float> dx) {
   check_channel(x.size(), g.size());
@@ -116,18 +130,16 @@ NormGradients range_bn_backward(std::span<const float> x, std::span<const float>
   check_saved(saved, x.size(), config.chunks);
   const RangeBnRegisters registers(static_cast<std::int64_t>(x.size()), config);
   const GradientSums sums = gradient_sums(x, g, gamma, saved.mean, saved.inv);
-  const float ds = f32::mul(-sums.h_xhat, saved.inv);
-  const float mean_h = f32::mul(sums.h, registers.reciprocal_n);
-  const float t = f32::mul(f32::mul(registers.constant, ds), registers.reciprocal_chunks);
+  const RangeBnCorrection correction = range_bn_correction(sums, saved.inv, registers);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    dx[i] = f32::mul(f32::sub(f32::mul(gamma, g[i]), mean_h), saved.inv);
+    dx[i] = range_bn_input_gradient(g[i], gamma, saved.inv, correction);
   }
   for (std::size_t chunk = 0; chunk < saved.argmax.size(); ++chunk) {
     const std::int64_t highest = saved.argmax[chunk];
     const std::int64_t lowest = saved.argmin[chunk];
     if (highest == lowest) continue;
-    dx[highest] = f32::add(dx[highest], t);
-    dx[lowest] = f32::sub(dx[lowest], t);
+    dx[highest] = f32::add(dx[highest], correction.t);
+    dx[lowest] = f32::sub(dx[lowest], correction.t);
   }
   return {sums.g_xhat, sums.g};
 }

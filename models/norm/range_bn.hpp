@@ -36,6 +36,7 @@ struct RangeBnRegisters {
   float constant = 0.0F;
   float epsilon = norm_epsilon;
 
+  RangeBnRegisters() = default;
   // Throws std::invalid_argument unless chunks divides n into chunks of at least 2 elements.
   RangeBnRegisters(std::int64_t n, const RangeBnConfig& config);
 };
@@ -52,10 +53,22 @@ struct RangeBnSaved {
 // The first pass over a channel in stream order; the second is normalise(). A NaN anywhere in x makes inv
 // NaN.
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config);
+// With the registers as they are; chunk_length must divide the channel.
+RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnRegisters& registers);
 
 // Both passes over one channel in stream order. A NaN anywhere in x makes every y NaN.
 RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
                               std::span<float> y);
+
+// What the first backward pass leaves for the second.
+struct RangeBnCorrection {
+  float mean_h = 0.0F;
+  float t = 0.0F;  // added at a chunk's argmax, subtracted at its argmin
+};
+RangeBnCorrection range_bn_correction(const GradientSums& sums, float inv, const RangeBnRegisters& registers);
+
+// One element of the second backward pass, before t.
+float range_bn_input_gradient(float g, float gamma, float inv, const RangeBnCorrection& correction);
 
 // g = dL/dy. Writes dL/dx and returns dL/dgamma, dL/dbeta.
 NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,

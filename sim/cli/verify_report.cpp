@@ -97,7 +97,8 @@ std::string SessionReport::json() const {
               {"outputs", run.outputs},
               {"cycles", run.cycles},
               {"mismatches", run.mismatch ? 1 : 0},
-              {"operations_per_second", rate(run)}};
+              {"lockstep_vectors_per_second", rate(run)},
+              {"rtl_operations_per_second", run.rtl_rate}};
     Json bins = Json::object();
     for (const FunctionalCoverage::Bin& bin : report.run.bins) {
       bins[bin.name] = bin.hits;
@@ -137,16 +138,17 @@ std::string SessionReport::json() const {
 }
 
 std::string SessionReport::text() const {
-  std::string text = format("%-22s %-28s %11s %11s %10s %9s %10s\n", "unit", "configuration", "vectors",
-                            "cycles", "mismatches", "bins", "ops/s");
+  std::string text = format("%-22s %-28s %11s %11s %10s %9s %10s %10s\n", "unit", "configuration", "vectors",
+                            "cycles", "mismatches", "bins", "vectors/s", "RTL ops/s");
   std::string notes;
   for (const ConfigurationReport& report : configurations) {
     const verify::LockstepResult& run = report.run.lockstep;
     const BinShare bins = share_of(report.run.bins);
-    text += format("%-22s %-28s %11llu %11llu %10d %9s %10.3g\n", report.unit.c_str(),
+    text += format("%-22s %-28s %11llu %11llu %10d %9s %10.3g %10.3g\n", report.unit.c_str(),
                    report.configuration.c_str(), static_cast<unsigned long long>(operations(run)),
                    static_cast<unsigned long long>(run.cycles), run.mismatch ? 1 : 0,
-                   (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run));
+                   (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run),
+                   run.rtl_rate);
     if (!bins.empty.empty() && !run.mismatch) {
       notes += report.unit + " (" + report.configuration + "): empty bins:";
       for (const std::string& name : bins.empty) notes += " [" + name + "]";
@@ -159,7 +161,8 @@ std::string SessionReport::text() const {
       text += format("%-22s %8.2f %% %8.2f %%   %s\n", unit.unit.c_str(), unit.lines.percent(),
                      unit.toggles.percent(), unit.exclusions.empty() ? "" : "with exclusions:");
       for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
-        text += "    " + exclusion.module + "." + exclusion.signal + ": " + exclusion.reason + "\n";
+        const std::string signal = exclusion.signal.empty() ? "" : "." + exclusion.signal;
+        text += "    " + exclusion.module + signal + ": " + exclusion.reason + "\n";
       }
     }
   }
@@ -177,7 +180,8 @@ std::string unit_list() {
          "outputs, one bit each.\n";
   for (const UnitKind& kind : verify::unit_kinds()) {
     out << "\n### " << kind.name << "\n\n"
-        << kind.what << " (ARITHMETIC.md " << kind.section << "). Latency: " << kind.latency << ".\n\n"
+        << kind.what << " (ARITHMETIC.md " << kind.section << "). Latency: " << kind.latency << "."
+        << (kind.back_pressure ? "" : " There is no `ready_i`: a result stands for one cycle.") << "\n\n"
         << "| port | width | what |\n|---|---|---|\n";
     for (const verify::PortNote& port : kind.ports) {
       out << "| `" << port.name << "` | " << port.width << " | " << port.what << " |\n";
@@ -209,8 +213,12 @@ std::string unit_list_json() {
           {{"name", parameter.name}, {"default", parameter.value}, {"what", parameter.what}});
     }
     for (const verify::Configuration& configuration : kind.configurations) {
-      json["configurations"].push_back(configuration.name);
+      const UnitParameters complete = kind.complete(configuration.parameters);
+      Json parameters = Json::object();
+      for (const auto& [name, value] : complete.values()) parameters[name] = value;
+      json["configurations"].push_back({{"name", configuration.name}, {"parameters", parameters}});
     }
+    json["stages"] = kind.systemc(kind.complete({}))->stages();  // what --corrupt knows
     list.push_back(std::move(json));
   }
   return list.dump(2) + "\n";

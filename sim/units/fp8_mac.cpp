@@ -8,31 +8,14 @@ MacConfig fp8_mac_config(const UnitParameters& parameters) {
 }
 
 Fp8Mac::Fp8Mac(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : PipelinedUnit(
-          name,
-          {{"product",
-            [config = fp8_mac_config(parameters)](MacTransaction& t) {
-              mac_multiply(t.mac, t.a, t.b, config);
-            },
-            [](MacTransaction& t) { t.mac.product.significand ^= std::uint64_t{1} << 62; },
-            parameters.at("PipeStages") >= 3},
-           {"align",
-            [config = fp8_mac_config(parameters)](MacTransaction& t) { mac_align(t.mac, t.acc, config); },
-            [](MacTransaction& t) { t.mac.alignment.aligned ^= 2; }, parameters.at("PipeStages") >= 1},
-           {"normalise", [config = fp8_mac_config(parameters)](MacTransaction& t) { mac_add(t.mac, config); },
-            [](MacTransaction& t) { t.mac.sum.significand ^= std::uint64_t{1} << 60; },
-            parameters.at("PipeStages") >= 2},
-           {"round",
-            [config = fp8_mac_config(parameters)](MacTransaction& t) { mac_round(t.mac, config, t.draw); },
-            [](MacTransaction& t) { t.mac.code ^= 1; }, false}}),
-      config_(fp8_mac_config(parameters)),
-      a_i_(*this, "a_i", config_.a.bits()),
-      b_i_(*this, "b_i", config_.b.bits()),
-      acc_i_(*this, "acc_i", config_.acc.bits()),
-      rnd_i_(*this, "rnd_i", random_port_bits(config_.rounding)),
-      acc_o_(*this, "acc_o", config_.acc.bits()),
+    : MacPipeline(name, fp8_mac_config(parameters), parameters.at("PipeStages")),
+      a_i_(*this, "a_i", config().a.bits()),
+      b_i_(*this, "b_i", config().b.bits()),
+      acc_i_(*this, "acc_i", config().acc.bits()),
+      rnd_i_(*this, "rnd_i", random_port_bits(config().rounding)),
+      acc_o_(*this, "acc_o", config().acc.bits()),
       flags_o_(*this, "flags_o", 5),
-      tap_o_(*this, "tap_o", tap_bits(mac_tap_layout(config_, fp8_mac_exponent_bits))) {}
+      tap_o_(*this, "tap_o", tap_bits(mac_tap_layout(config(), fp8_mac_exponent_bits))) {}
 
 void Fp8Mac::load(MacTransaction& transaction) const {
   transaction.a = static_cast<std::uint32_t>(a_i_.value());
@@ -44,7 +27,7 @@ void Fp8Mac::load(MacTransaction& transaction) const {
 void Fp8Mac::store(const MacTransaction& transaction) {
   acc_o_.put(transaction.mac.code);
   flags_o_.put(transaction.mac.flags.bits());
-  tap_o_.write(pack_mac_taps(mac_taps(transaction.mac, config_), config_, fp8_mac_exponent_bits));
+  tap_o_.write(pack_mac_taps(mac_taps(transaction.mac, config()), config(), fp8_mac_exponent_bits));
 }
 
 }  // namespace mantissa

@@ -1,8 +1,8 @@
 // fp8_mac in SystemC: the golden model's stages with the registers of rtl/fp8_mac.sv between them.
 #pragma once
 
+#include "sim/units/mac_pipeline.hpp"
 #include "sim/units/mac_tap.hpp"
-#include "sim/units/pipelined_unit.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
@@ -12,15 +12,7 @@ MacConfig fp8_mac_config(const UnitParameters& parameters);
 // Width of the signed exponents on tap_o.
 constexpr int fp8_mac_exponent_bits = 9;
 
-struct MacTransaction {
-  std::uint32_t a = 0;
-  std::uint32_t b = 0;
-  std::uint32_t acc = 0;
-  std::uint32_t draw = 0;
-  MacState mac;
-};
-
-class Fp8Mac : public PipelinedUnit<MacTransaction> {
+class Fp8Mac : public MacPipeline {
  public:
   Fp8Mac(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -28,7 +20,6 @@ class Fp8Mac : public PipelinedUnit<MacTransaction> {
   void load(MacTransaction& transaction) const override;
   void store(const MacTransaction& transaction) override;
 
-  MacConfig config_;
   DataIn a_i_;
   DataIn b_i_;
   DataIn acc_i_;

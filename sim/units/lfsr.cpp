@@ -8,7 +8,9 @@ LfsrUnit::LfsrUnit(const sc_core::sc_module_name& name, const UnitParameters& pa
       draws_(parameters.at("Draws")),
       seed_i_(*this, "seed_i", 32),
       rnd_o_(*this, "rnd_o", 32 * draws_),
-      zero_seed_o_(*this, "zero_seed_o", 1) {
+      zero_seed_o_(*this, "zero_seed_o", 1) {}
+
+void LfsrUnit::before_end_of_elaboration() {
   SC_HAS_PROCESS(LfsrUnit);
   SC_METHOD(advance);
   sensitive << clk_i.pos() << rst_ni.neg();

@@ -23,6 +23,7 @@ class LfsrUnit : public UnitModule {
     Lfsr after;
   };
   Offer offer() const;
+  void before_end_of_elaboration() override;
   void evaluate();
   void advance();
 

@@ -53,6 +53,9 @@ class PipelinedUnit : public UnitModule {
   // Of a transaction on the inputs, and onto the outputs.
   virtual void load(State& state) const = 0;
   virtual void store(const State& state) = 0;
+  // A transaction on the outputs was taken: for units that remember something of it.
+  virtual void taken(const State& /*state*/) {}
+  virtual void reset() {}
 
   // Here and not in the constructor: the ports of the derived class exist only now.
   void before_end_of_elaboration() override {
@@ -92,25 +95,29 @@ class PipelinedUnit : public UnitModule {
         ++next;
       }
     }
-    if (live) store(state);
+    outgoing_ = {live, std::move(state)};
+    if (live) store(outgoing_.state);
   }
 
   void advance() {
     if (!rst_ni.read()) {
       for (Register& reg : registers_) reg = {};
+      reset();
     } else {
+      if (outgoing_.valid && ready_.back()) taken(outgoing_.state);
       for (std::size_t i = 0; i < registers_.size(); ++i) {
         if (!ready_[i]) continue;
         registers_[i].valid = incoming_[i].valid;
         if (incoming_[i].valid) registers_[i].state = incoming_[i].state;
       }
     }
-    if (!registers_.empty()) moved_.notify(sc_core::SC_ZERO_TIME);
+    moved_.notify(sc_core::SC_ZERO_TIME);
   }
 
   std::vector<Stage> stages_;
   std::vector<Register> registers_;
   std::vector<Register> incoming_;  // what each register takes at the next edge
+  Register outgoing_;               // what stands on the outputs
   std::vector<bool> ready_;
   sc_core::sc_event moved_;
 };

@@ -7,7 +7,8 @@ namespace {
 
 std::string expectation(const UnitShape& shape, bool handshake) {
   std::string text = "; the unit expects clk_i[1] rst_ni[1]";
-  if (handshake) text += " valid_i[1] ready_o[1] valid_o[1] ready_i[1]";
+  if (handshake) text += " valid_i[1] ready_o[1] valid_o[1]";
+  if (handshake && shape.back_pressure) text += " ready_i[1]";
   const auto list = [&](const char* direction, const std::vector<PortShape>& ports) {
     text += direction;
     for (const PortShape& port : ports) text += " " + port.name + "[" + std::to_string(port.bits) + "]";
@@ -16,6 +17,12 @@ std::string expectation(const UnitShape& shape, bool handshake) {
   list(", outputs", shape.outputs);
   return text;
 }
+
+void drive(const Device::Pin* pin, bool value) {
+  if (pin != nullptr) *static_cast<std::uint8_t*>(pin->storage) = value ? 1 : 0;
+}
+
+bool sample(const Device::Pin* pin) { return *static_cast<const std::uint8_t*>(pin->storage) != 0; }
 
 // Looks the unit's ports up among the device's, under the names that the user gave.
 class PortFinder {
@@ -80,7 +87,7 @@ RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const 
     valid_in_ = find.required("valid_i", 1, false);
     ready_out_ = find.required("ready_o", 1, true);
     valid_out_ = find.required("valid_o", 1, true);
-    ready_in_ = find.required("ready_i", 1, false);
+    if (shape.back_pressure) ready_in_ = find.required("ready_i", 1, false);
   }
   if (clk_ == nullptr && latency_ != 0) find.required("clk_i", 1, false);
   const auto pin_of = [&](const PortShape& port, bool output) {
@@ -111,6 +118,22 @@ bool RtlModule::has_output(std::string_view name) const {
   });
 }
 
+RtlModule::Transfers RtlModule::bare_cycle(bool valid, bool ready, const std::vector<Bits>& inputs) {
+  drive(clk_, false);
+  drive(rst_n_, true);
+  drive(valid_in_, valid);
+  drive(ready_in_, ready);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].pin != nullptr) inputs_[i].pin->set(inputs[i]);
+  }
+  device_.eval();
+  const Transfers transfers{valid && (ready_out_ == nullptr || sample(ready_out_)),
+                            ready && valid_out_ != nullptr && sample(valid_out_)};
+  drive(clk_, true);
+  device_.eval();
+  return transfers;
+}
+
 void RtlModule::corrupt(std::string_view /*stage*/) {
   throw std::logic_error("RTL is corrupted by changing its sources");
 }
@@ -121,9 +144,6 @@ void RtlModule::settle() {
     in_flight_.insert(in_flight_.begin(), rst_ni.read() && valid_i.read());
     in_flight_.pop_back();
   }
-  const auto drive = [](const Device::Pin* pin, bool value) {
-    if (pin != nullptr) *static_cast<std::uint8_t*>(pin->storage) = value ? 1 : 0;
-  };
   drive(clk_, clk_i.read());
   drive(rst_n_, rst_ni.read());
   drive(valid_in_, valid_i.read());
@@ -132,9 +152,6 @@ void RtlModule::settle() {
     if (input.pin != nullptr) input.pin->set(input.port->read());
   }
   device_.eval();
-  const auto sample = [](const Device::Pin* pin) {
-    return *static_cast<const std::uint8_t*>(pin->storage) != 0;
-  };
   ready_o.write(ready_out_ == nullptr || sample(ready_out_));
   if (valid_out_ != nullptr) {
     valid_o.write(sample(valid_out_));

@@ -21,6 +21,7 @@ struct PortShape {
 struct UnitShape {
   std::vector<PortShape> inputs;
   std::vector<PortShape> outputs;
+  bool back_pressure = true;  // false: no ready_i, a result must be taken in its cycle
 };
 UnitShape shape_of(const UnitModule& unit);
 
@@ -39,6 +40,14 @@ class RtlModule : public UnitModule {
             const DeviceMap& map = {}, const std::vector<std::string>& optional = {});
 
   bool has_output(std::string_view name) const;
+
+  struct Transfers {
+    bool taken = false;  // the device took the input
+    bool given = false;  // it gave an output
+  };
+  // One clock cycle on the device itself, past SystemC and without looking at data outputs: what the RTL
+  // alone costs. Outside of a simulation only.
+  Transfers bare_cycle(bool valid, bool ready, const std::vector<Bits>& inputs);
 
   std::vector<std::string> stages() const override { return {}; }
   void corrupt(std::string_view stage) override;

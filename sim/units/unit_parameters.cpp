@@ -59,4 +59,18 @@ void UnitParameters::set_rounding(const std::string& name, Rounding rounding) {
   if (has("RndBits")) set("RndBits", rounding.random_bits);
 }
 
+UnitParameters UnitParameters::with(const UnitParameters& others) const {
+  UnitParameters both = *this;
+  both.override_with(others);
+  return both;
+}
+
+UnitParameters operand_formats(const Format& a, const Format& b) {
+  UnitParameters parameters{{"AExp", 0}, {"AMan", 0}, {"ABias", 0}, {"ASpecials", 0},
+                            {"BExp", 0}, {"BMan", 0}, {"BBias", 0}, {"BSpecials", 0}};
+  parameters.set_format("A", a);
+  parameters.set_format("B", b);
+  return parameters;
+}
+
 }  // namespace mantissa

@@ -26,6 +26,7 @@ class UnitParameters {
   void set(std::string_view name, int value);  // replaces or adds
   // These over the values that were there.
   void override_with(const UnitParameters& others);
+  UnitParameters with(const UnitParameters& others) const;
 
   // Four parameters that begin with `prefix`: Exp, Man, Bias, Specials (mantissa_pkg.sv). Without Bias or
   // Specials the format is IEEE-like.
@@ -38,6 +39,9 @@ class UnitParameters {
  private:
   std::vector<Value> values_;
 };
+
+// The eight parameters of a unit with operands a and b.
+UnitParameters operand_formats(const Format& a, const Format& b);
 
 // Width of a port for random bits: at least one.
 constexpr int random_port_bits(Rounding rounding) { return rounding.stochastic() ? rounding.random_bits : 1; }

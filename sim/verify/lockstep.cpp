@@ -74,6 +74,45 @@ class Stalls {
   int take_rate_ = 256;
 };
 
+// The first cycles of a run, to drive the RTL with them again, alone.
+struct Recording {
+  static constexpr std::size_t longest = 4096;
+  struct Cycle {
+    bool valid = false;
+    bool ready = false;
+    std::size_t transaction = 0;
+  };
+  std::vector<Transaction> transactions;
+  std::vector<Cycle> cycles;
+
+  void add(bool valid, bool ready, const Transaction& current) {
+    if (cycles.size() == longest || current.empty()) return;
+    if (transactions.empty() || transactions.back() != current) transactions.push_back(current);
+    cycles.push_back({valid, ready, transactions.size() - 1});
+  }
+};
+
+double rtl_rate(const Recording& recording, const Reference& reference, RtlModule& rtl) {
+  if (recording.cycles.empty()) return 0;
+  constexpr double long_enough = 0.2;  // seconds
+  std::vector<std::uint64_t> operations;
+  for (const Transaction& transaction : recording.transactions)
+    operations.push_back(reference.operations(transaction));
+  std::uint64_t taken = 0;
+  std::uint64_t given = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    for (const Recording::Cycle& cycle : recording.cycles) {
+      const auto transfers =
+          rtl.bare_cycle(cycle.valid, cycle.ready, recording.transactions[cycle.transaction]);
+      if (transfers.taken) taken += operations[cycle.transaction];
+      if (transfers.given) ++given;
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (seconds > long_enough) return static_cast<double>(std::max(taken, given)) / seconds;
+  }
+}
+
 class Bench : public sc_core::sc_module {
  public:
   Bench(Reference& reference, UnitModule& systemc, bool compare_systemc, RtlModule& rtl, Device& device,
@@ -100,6 +139,7 @@ class Bench : public sc_core::sc_module {
   }
 
   LockstepResult result;
+  Recording recording;
 
  private:
   void connect(UnitModule& unit) {
@@ -158,12 +198,21 @@ class Bench : public sc_core::sc_module {
         stimulus::Dice dice(options_.seed, result.inputs);
         current_ = reference_.stimulus(result.inputs, dice);
       }
-      for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i]->write(current_[i]);
+      write_inputs(current_);
       pending_ = true;
+    }
+    if (!pending_) {
+      stimulus::Dice dice(~options_.seed, cycle_);
+      write_inputs(reference_.idle(dice));
     }
     valid_.write(pending_);
     taking_ = !back_pressure_ || options_.exhaustive || fed() || stalls_.take();
     ready_.write(taking_);
+    recording.add(pending_, taking_, current_);
+  }
+
+  void write_inputs(const Transaction& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) inputs_[i]->write(values[i]);
   }
 
   void check() {
@@ -301,6 +350,7 @@ LockstepResult run_lockstep(Reference& reference, UnitModule& systemc, bool comp
   const auto start = std::chrono::steady_clock::now();
   sc_core::sc_start();
   bench.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!bench.result.mismatch) bench.result.rtl_rate = rtl_rate(bench.recording, reference, rtl);
   return bench.result;
 }
 

@@ -45,6 +45,7 @@ struct LockstepResult {
   std::uint64_t outputs = 0;
   std::uint64_t cycles = 0;
   double seconds = 0;
+  double rtl_rate = 0;               // operations per second of the RTL alone, on the run's own stimulus
   std::optional<Mismatch> mismatch;  // the run ends with the first one
 };
 

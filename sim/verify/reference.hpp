@@ -32,6 +32,9 @@ class Reference {
 
   // Input transaction number `index` of a run: corners first, then random ones from `dice`.
   virtual Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) = 0;
+  // What to drive in a cycle without an input transaction; nothing: the inputs stay as they are. Called once
+  // per such cycle, in order with accept.
+  virtual Transaction idle(stimulus::Dice& /*dice*/) { return {}; }
   // The exhaustive run, where the unit has one: how long it is, and its transactions.
   virtual std::uint64_t exhaustive_count() const { return 0; }
   virtual Transaction exhaustive_stimulus(std::uint64_t /*index*/) { return {}; }
@@ -44,6 +47,9 @@ class Reference {
   virtual bool drained() const { return expected_.empty(); }
   // How often an input is offered, of 256 cycles, when the bench does not hold it back.
   virtual int input_rate() const { return 256; }
+
+  // How many operations this input stands for: multiply-accumulates of an array, 1 of most units.
+  virtual std::uint64_t operations(const Transaction& /*inputs*/) const { return 1; }
 
   // For a mismatch: the golden model's inside view in words, one line each.
   virtual std::vector<std::string> explain(const Transaction& cause) const = 0;

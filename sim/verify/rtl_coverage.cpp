@@ -53,7 +53,9 @@ bool RtlCoverage::excluded(const Point& point, const std::vector<CoverageExclusi
     // Modules with parameters are elaborated as name__A1_B2...
     const bool same_module =
         point.module == exclusion.module || point.module.rfind(exclusion.module + "__", 0) == 0;
-    return same_module && point.toggle && point.what.rfind(exclusion.signal, 0) == 0;
+    const bool same_point =
+        exclusion.signal.empty() || (point.toggle && point.what.rfind(exclusion.signal, 0) == 0);
+    return same_module && same_point;
   });
 }
 

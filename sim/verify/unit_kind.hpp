@@ -34,7 +34,7 @@ struct Configuration {
 // Something that RTL coverage need not reach, with the reason.
 struct CoverageExclusion {
   std::string module;
-  std::string signal;  // for toggle coverage: a signal's name, or its beginning
+  std::string signal;  // whose toggles are not needed, or its beginning; empty: nothing of the module is
   std::string reason;
 };
 
@@ -51,6 +51,7 @@ struct UnitKind {
   std::function<std::unique_ptr<Reference>(const UnitParameters&)> reference;
   std::vector<std::string> optional_outputs = {};  // that a foreign device need not have
   std::uint64_t default_transactions = 100000;
+  bool back_pressure = true;  // false: the unit has no ready_i
   std::vector<CoverageExclusion> exclusions = {};
 
   // Defaults, with those of the configuration over them.
@@ -62,12 +63,23 @@ const std::vector<UnitKind>& unit_kinds();
 const UnitKind& find_unit(std::string_view name);
 
 // One function per unit, in units/.
-UnitKind double_sampler_kind();
-UnitKind fp8_mac_kind();
-UnitKind gemmlowp_quantizer_kind();
 UnitKind lfsr_kind();
+UnitKind fp8_mul_kind();
+UnitKind fp8_mac_kind();
+UnitKind fp8_pe_kind();
+UnitKind fp32_add_kind();
+UnitKind fp32_mul_kind();
+UnitKind fp32_fma_kind();
+UnitKind fp32_div_kind();
 UnitKind quantizer_kind();
+UnitKind int_mac_kind();
+UnitKind gemmlowp_quantizer_kind();
 UnitKind stochastic_pruner_kind();
+UnitKind range_bn_forward_kind();
+UnitKind range_bn_backward_kind();
+UnitKind rle_encoder_kind();
+UnitKind rle_decoder_kind();
+UnitKind double_sampler_kind();
 UnitKind weight_update_kind();
 
 }  // namespace mantissa::verify

@@ -21,13 +21,26 @@ UnitParameters UnitKind::complete(const UnitParameters& given) const {
 }
 
 const std::vector<UnitKind>& unit_kinds() {
-  static const std::vector<UnitKind> kinds = {lfsr_kind(),
-                                              fp8_mac_kind(),
-                                              quantizer_kind(),
-                                              gemmlowp_quantizer_kind(),
-                                              stochastic_pruner_kind(),
-                                              double_sampler_kind(),
-                                              weight_update_kind()};
+  static const std::vector<UnitKind> kinds = {
+      lfsr_kind(),
+      fp8_mul_kind(),
+      fp8_mac_kind(),
+      fp8_pe_kind(),
+      fp32_add_kind(),
+      fp32_mul_kind(),
+      fp32_fma_kind(),
+      fp32_div_kind(),
+      quantizer_kind(),
+      int_mac_kind(),
+      gemmlowp_quantizer_kind(),
+      stochastic_pruner_kind(),
+      range_bn_forward_kind(),
+      range_bn_backward_kind(),
+      rle_encoder_kind(),
+      rle_decoder_kind(),
+      double_sampler_kind(),
+      weight_update_kind(),
+  };
   return kinds;
 }
 

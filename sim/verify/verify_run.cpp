@@ -33,11 +33,9 @@ std::vector<Mismatch::Value> values_of(const Json& list) {
 
 // From the simulating process to this one.
 std::string packed(const VerifyReport& report) {
-  Json json{{"inputs", report.lockstep.inputs},
-            {"outputs", report.lockstep.outputs},
-            {"cycles", report.lockstep.cycles},
-            {"seconds", report.lockstep.seconds},
-            {"bins", Json::array()}};
+  Json json{{"inputs", report.lockstep.inputs},     {"outputs", report.lockstep.outputs},
+            {"cycles", report.lockstep.cycles},     {"seconds", report.lockstep.seconds},
+            {"rtl_rate", report.lockstep.rtl_rate}, {"bins", Json::array()}};
   for (const FunctionalCoverage::Bin& bin : report.bins)
     json["bins"].push_back({bin.name, bin.hits, bin.unreachable});
   if (report.lockstep.mismatch) {
@@ -60,6 +58,7 @@ VerifyReport unpacked(const std::string& text) {
   report.lockstep.outputs = json["outputs"];
   report.lockstep.cycles = json["cycles"];
   report.lockstep.seconds = json["seconds"];
+  report.lockstep.rtl_rate = json["rtl_rate"];
   for (const Json& bin : json["bins"]) report.bins.push_back({bin[0], bin[1], bin[2]});
   if (json.contains("mismatch")) {
     const Json& from = json["mismatch"];
@@ -91,13 +90,15 @@ VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
   if (!job.corrupt_stage.empty()) systemc->corrupt(job.corrupt_stage);
   Device device(object);
   const DeviceMap map = job.foreign ? job.foreign->map : DeviceMap{};
-  RtlModule rtl("rtl", device, shape_of(*systemc), map,
+  UnitShape shape = shape_of(*systemc);
+  shape.back_pressure = kind.back_pressure;
+  RtlModule rtl("rtl", device, shape, map,
                 job.foreign ? optional_ports(kind, parameters) : std::vector<std::string>{});
   // A foreign device may take another time than our unit, so only its answers count; the SystemC unit then
   // only lends its ports.
   VerifyReport report;
-  report.lockstep =
-      run_lockstep(*reference, *systemc, !job.foreign, rtl, device, map.latency < 0, job.lockstep, progress);
+  report.lockstep = run_lockstep(*reference, *systemc, !job.foreign, rtl, device,
+                                 map.latency < 0 && kind.back_pressure, job.lockstep, progress);
   report.bins = reference->coverage().bins();
   if (!job.coverage_data.empty()) device.write_coverage(job.coverage_data);
   return report;

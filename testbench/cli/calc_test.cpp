@@ -308,7 +308,9 @@ TEST(Calc, LinesHaveOneLimitForFilesAndPipes) {
       ASSERT_GE(descriptor, 0);
       ::close(descriptor);
       std::ofstream(name) << "3f800000 3f800000\n" << line;
-      const Finished run = run_shell("file=" + name + "; " + feed);
+      std::string script = "file=";
+      script.append(name).append("; ").append(feed);
+      const Finished run = run_shell(script);
       std::filesystem::remove(name);
       EXPECT_EQ(run.exit_code, one.good ? 0 : 2) << feed << one.length;
       // Results of the lines before a bad one are there, however the input came.

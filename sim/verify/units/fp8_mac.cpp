@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/verify/datapath_bins.hpp"
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -15,70 +16,6 @@ stimulus::VectorUnit mac_vectors(const MacConfig& config) {
                                                       {"acc", config.acc.name()},
                                                       {"round", config.rounding.name()}});
 }
-
-// Exponent difference, carry, cancellation, rounding: what the stages of the datapath can meet.
-class DatapathBins {
- public:
-  DatapathBins(FunctionalCoverage& coverage, const MacConfig& config)
-      : coverage_(coverage), config_(config), rounding_(coverage, config.acc, config.rounding) {
-    for (const char* name : {"accumulator beyond the frame", "accumulator larger by 2 or more",
-                             "accumulator larger by 1", "equal exponents", "product larger by 1",
-                             "product larger by 2 or more", "product beyond the frame"}) {
-      difference_.push_back(coverage.declare(std::string("exponents: ") + name));
-    }
-    add_ = coverage.declare("same signs");
-    subtract_ = coverage.declare("opposite signs");
-    carry_ = coverage.declare("sum carries");
-    cancel_ = coverage.declare("sum loses 2 or more leading bits");
-    zero_ = coverage.declare("sum cancels to zero");
-    subnormal_ = coverage.declare("result subnormal");
-    // A sum is a multiple of the smaller addend's last place: with every product far above the subnormals no
-    // sum gets there; far below the largest number none gets beyond it.
-    const int smallest = config.a.min_quantum() + config.b.min_quantum();
-    const int largest = config.a.max_exponent() + config.b.max_exponent() + 1;
-    if (smallest - config.acc.precision() > config.acc.min_exponent()) {
-      const std::string reason = "no product is below 2^" + std::to_string(smallest);
-      coverage.exclude("result subnormal", reason);
-      coverage.exclude("flag underflow", reason);
-    }
-    if (largest + config.acc.precision() < config.acc.max_exponent()) {
-      coverage.exclude("flag overflow", "no product reaches 2^" + std::to_string(largest + 1));
-    }
-  }
-
-  void sample(const MacState& state, std::uint32_t draw) {
-    if (state.sum.is_finite()) rounding_.sample(state.sum, draw);
-    if (!state.plain()) return;
-    const int frame = config_.frame_bits();
-    const int difference = state.product.exponent - state.addend.exponent;
-    coverage_.hit(difference_[difference <= -frame ? 0
-                              : difference <= -2   ? 1
-                              : difference == -1   ? 2
-                              : difference == 0    ? 3
-                              : difference == 1    ? 4
-                              : difference < frame ? 5
-                                                   : 6]);
-    coverage_.hit(state.alignment.subtract ? subtract_ : add_);
-    const std::uint64_t sum = frame_sum(state.alignment);
-    coverage_.hit_if(sum >> frame != 0, carry_);
-    coverage_.hit_if(sum == 0, zero_);
-    coverage_.hit_if(sum != 0 && sum >> (frame - 2) == 0, cancel_);
-    const std::uint32_t magnitude = state.code & config_.acc.magnitude_mask();
-    coverage_.hit_if(magnitude != 0 && magnitude >> config_.acc.mantissa_bits == 0, subnormal_);
-  }
-
- private:
-  FunctionalCoverage& coverage_;
-  MacConfig config_;
-  RoundingBins rounding_;
-  std::vector<int> difference_;
-  int add_ = 0;
-  int subtract_ = 0;
-  int carry_ = 0;
-  int cancel_ = 0;
-  int zero_ = 0;
-  int subnormal_ = 0;
-};
 
 class Fp8MacReference : public VectorReference {
  public:
@@ -197,19 +134,6 @@ class Fp8MacReference : public VectorReference {
   std::vector<std::uint32_t> accumulators_;
 };
 
-UnitParameters formats_of(const Format& a, const Format& b) {
-  UnitParameters parameters{{"AExp", 0}, {"AMan", 0}, {"ABias", 0}, {"ASpecials", 0},
-                            {"BExp", 0}, {"BMan", 0}, {"BBias", 0}, {"BSpecials", 0}};
-  parameters.set_format("A", a);
-  parameters.set_format("B", b);
-  return parameters;
-}
-
-UnitParameters with(UnitParameters parameters, const UnitParameters& more) {
-  parameters.override_with(more);
-  return parameters;
-}
-
 }  // namespace
 
 UnitKind fp8_mac_kind() {
@@ -242,14 +166,14 @@ UnitKind fp8_mac_kind() {
                 {"flags_o", "5", "invalid, divide by zero, overflow, underflow, inexact"},
                 {"tap_o", "TapW", "intermediate values: product, align, sum, normalised, rounded"}},
       .configurations =
-          {{"e5m2 fp32", formats_of(e5m2, e5m2)},
-           {"e4m3 fp32", formats_of(e4m3, e4m3)},
-           {"e5m2 e4m3 fp32, 1 stage", with(formats_of(e5m2, e4m3), {{"PipeStages", 1}})},
+          {{"e5m2 fp32", operand_formats(e5m2, e5m2)},
+           {"e4m3 fp32", operand_formats(e4m3, e4m3)},
+           {"e5m2 e4m3 fp32, 1 stage", operand_formats(e5m2, e4m3).with({{"PipeStages", 1}})},
            {"e5m2 fp16, 2 stages",
-            with(formats_of(e5m2, e5m2), {{"AccExp", 5}, {"AccMan", 10}, {"PipeStages", 2}})},
+            operand_formats(e5m2, e5m2).with({{"AccExp", 5}, {"AccMan", 10}, {"PipeStages", 2}})},
            {"e4m3 e6m5 sr:13, 3 stages",
-            with(formats_of(e4m3, e4m3),
-                 {{"AccExp", 6}, {"AccMan", 5}, {"AccRound", sr}, {"RndBits", 13}, {"PipeStages", 3}})}},
+            operand_formats(e4m3, e4m3)
+                .with({{"AccExp", 6}, {"AccMan", 5}, {"AccRound", sr}, {"RndBits", 13}, {"PipeStages", 3}})}},
       .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Mac>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp8MacReference>(p); },
       .optional_outputs = {"flags_o", "tap_o"},

@@ -60,7 +60,7 @@ TEST(DrawStream, PiecesJoinWhateverTheirSizes) {
 TEST(DrawStream, SeeksAnywhereAlsoRepeatedlyByTheSameDistance) {
   const DrawSource source{.run_seed = 2, .stream = 8, .lanes = 5, .leap = 16};
   DrawStream stream(source, 4, 5);
-  std::vector<std::uint32_t> words(5 * 40);
+  std::vector<std::uint32_t> words(std::size_t{5} * 40);
   for (const std::uint64_t draw : {100ULL, 60ULL, 20ULL, 100ULL, 350ULL, 600ULL, 850ULL, 850ULL, 3ULL, 0ULL,
                                    1100ULL, 2200ULL, 3300ULL}) {
     stream.seek(draw);

@@ -1,0 +1,43 @@
+// A unit with state of its own: what it shows is a function of state and inputs, and the state moves at the
+// clock edge.
+#pragma once
+
+#include "sim/units/unit_module.hpp"
+
+namespace mantissa {
+
+class ClockedUnit : public UnitModule {
+ protected:
+  using UnitModule::UnitModule;
+
+  // Everything combinational: outputs and handshake.
+  virtual void evaluate() = 0;
+  virtual void advance() = 0;
+  virtual void reset() = 0;
+
+  // Here and not in the constructor: the ports of the derived class exist only now, and a unit that is made
+  // only to be asked for its ports leaves no process behind.
+  void before_end_of_elaboration() override {
+    SC_HAS_PROCESS(ClockedUnit);
+    SC_METHOD(edge);
+    sensitive << clk_i.pos() << rst_ni.neg();
+    dont_initialize();
+    SC_METHOD(evaluate);
+    sensitive << valid_i << ready_i << moved_;
+    for (DataIn* port : inputs()) sensitive << *port;
+  }
+
+ private:
+  void edge() {
+    if (rst_ni.read()) {
+      advance();
+    } else {
+      reset();
+    }
+    moved_.notify(sc_core::SC_ZERO_TIME);
+  }
+
+  sc_core::sc_event moved_;
+};
+
+}  // namespace mantissa

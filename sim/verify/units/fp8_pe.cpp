@@ -1,0 +1,132 @@
+// fp8_pe: sums of random length, cleared with an operand pair or between pairs.
+#include "sim/units/fp8_pe.hpp"
+
+#include "sim/verify/datapath_bins.hpp"
+#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/vector_reference.hpp"
+
+namespace mantissa::verify {
+namespace {
+
+class Fp8PeReference : public Reference {
+ public:
+  explicit Fp8PeReference(const UnitParameters& parameters)
+      : config_(fp8_pe_config(parameters)),
+        a_bins_(coverage_, "a", config_.a),
+        b_bins_(coverage_, "b", config_.b),
+        sum_bins_(coverage_, "sum", config_.acc),
+        datapath_(coverage_, config_),
+        clear_(coverage_.declare("clear with operands")),
+        clear_only_(coverage_.declare("clear without operands")),
+        minus_zero_(coverage_.declare("-0 becomes +0")) {
+    coverage_.exclude("sum -zero", "a step that rounds to zero gives +0");
+    coverage_.exclude("sum -nan", "the canonical NaN is positive");
+    if (config_.a.min_quantum() + config_.b.min_quantum() >= config_.acc.min_exponent()) {
+      for (const char* bin : {"result subnormal", "sum +subnormal", "sum -subnormal"}) {
+        coverage_.exclude(bin, "every product is a multiple of a normal number");
+      }
+    }
+    if (config_.a.min_quantum() + config_.b.min_quantum() >= config_.acc.min_quantum()) {
+      coverage_.exclude("-0 becomes +0", "no sum is too small for the accumulator");
+    }
+  }
+
+  Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
+    return transaction(dice, dice.below(16) == 0);
+  }
+  // clear_i counts without valid_i, the operands do not.
+  Transaction idle(stimulus::Dice& dice) override {
+    const bool clear = dice.below(16) == 0;
+    coverage_.hit_if(clear && acc_ != 0, clear_only_);
+    if (clear) acc_ = 0;
+    return transaction(dice, clear);
+  }
+
+  void accept(const Transaction& inputs) override {
+    const auto a = static_cast<std::uint32_t>(inputs[1].value());
+    const auto b = static_cast<std::uint32_t>(inputs[2].value());
+    const bool clear = inputs[0].value() != 0;
+    coverage_.hit_if(clear && acc_ != 0, clear_);
+    if (clear) acc_ = 0;
+    sample(a, b);
+    acc_ = fp8_pe(a, b, acc_, config_);
+    sum_bins_.sample(acc_);
+    expect({Bits(config_.acc.bits(), acc_)}, inputs);
+  }
+
+  std::vector<std::string> explain(const Transaction& cause) const override {
+    return {"clear: " + cause[0].hex(), "a: " + described_value(cause[1], config_.a),
+            "b: " + described_value(cause[2], config_.b),
+            "golden sum now: " + described_value(Bits(config_.acc.bits(), acc_), config_.acc)};
+  }
+
+ private:
+  // A NaN or Inf stays to the end of the sum: most sums must do without.
+  static std::uint32_t operand(stimulus::Dice& dice, const Format& format) {
+    const bool any = dice.below(64) == 0;
+    std::uint32_t code = stimulus::random_code(dice, format);
+    while (!any && (format.is_nan(code) || format.is_inf(code))) code = stimulus::random_code(dice, format);
+    return code;
+  }
+  Transaction transaction(stimulus::Dice& dice, bool clear) const {
+    return {Bits(1, clear ? 1 : 0), Bits(config_.a.bits(), operand(dice, config_.a)),
+            Bits(config_.b.bits(), operand(dice, config_.b))};
+  }
+
+  void sample(std::uint32_t a, std::uint32_t b) {
+    a_bins_.sample(a);
+    b_bins_.sample(b);
+    MacState state;
+    mac_multiply(state, a, b, config_);
+    mac_align(state, acc_, config_);
+    mac_add(state, config_);
+    mac_round(state, config_, 0);
+    datapath_.sample(state, 0);
+    coverage_.hit_if(config_.acc.is_zero(state.code) && config_.acc.is_negative(state.code), minus_zero_);
+  }
+
+  MacConfig config_;
+  OperandBins a_bins_;
+  OperandBins b_bins_;
+  OperandBins sum_bins_;
+  DatapathBins datapath_;
+  int clear_;
+  int clear_only_;
+  int minus_zero_;
+  std::uint32_t acc_ = 0;
+};
+
+}  // namespace
+
+UnitKind fp8_pe_kind() {
+  using namespace formats;
+  return {
+      .name = "fp8_pe",
+      .module = "fp8_pe",
+      .what = "processing element of the array: operand registers, fp8_mac, accumulator",
+      .section = "4, 7",
+      .latency = "2",
+      .parameters = {{"AExp", 5, "exponent bits of a"},
+                     {"AMan", 2, "mantissa bits of a"},
+                     {"ABias", 15, "exponent bias of a"},
+                     {"ASpecials", 0, "special codes of a: 0 ieee, 1 fn, 2 finite, 3 fnuz"},
+                     {"BExp", 5, "exponent bits of b"},
+                     {"BMan", 2, "mantissa bits of b"},
+                     {"BBias", 15, "exponent bias of b"},
+                     {"BSpecials", 0, "special codes of b"},
+                     {"AccExp", 8, "exponent bits of the accumulator, an IEEE-like format"},
+                     {"AccMan", 23, "mantissa bits of the accumulator"}},
+      .ports = {{"clear_i", "1", "a new sum from +0; counts without valid_i too"},
+                {"a_i", "1+AExp+AMan", "operand"},
+                {"b_i", "1+BExp+BMan", "operand"},
+                {"acc_o", "1+AccExp+AccMan", "the sum; valid_o: it has just taken a step"}},
+      .configurations = {{"e5m2 fp32", operand_formats(e5m2, e5m2)},
+                         {"e5m2 fp16", operand_formats(e5m2, e5m2).with({{"AccExp", 5}, {"AccMan", 10}})},
+                         {"e4m3 e5m2 bf16", operand_formats(e4m3, e5m2).with({{"AccMan", 7}})}},
+      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Pe>("systemc", p); },
+      .reference = [](const UnitParameters& p) { return std::make_unique<Fp8PeReference>(p); },
+      .back_pressure = false,
+  };
+}
+
+}  // namespace mantissa::verify

@@ -1,0 +1,104 @@
+// int_mac: sums on both sides of 2^48, and what overflow_o remembers.
+#include "sim/units/int_mac.hpp"
+
+#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/vector_reference.hpp"
+
+namespace mantissa::verify {
+namespace {
+
+class IntMacReference : public Reference {
+ public:
+  explicit IntMacReference(const UnitParameters& parameters)
+      : b_bits_(parameters.at("BWidth")),
+        last_(coverage_.declare("sum 2^48 - 1")),
+        first_(coverage_.declare("sum 2^48")),
+        largest_(coverage_.declare("largest product")) {
+    for (const char* clear : {"kept", "cleared"}) {
+      for (const char* before : {"none before", "wrapped before"}) {
+        for (const char* now : {"fits", "wraps"}) {
+          overflow_.push_back(
+              coverage_.declare(std::string("overflow ") + clear + ", " + before + ", sum " + now));
+        }
+      }
+    }
+  }
+
+  Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
+    const std::uint64_t a = dice.below(8) == 0 ? 0xFF : dice.bits(8);
+    const std::uint64_t b = dice.below(8) == 0 ? (1U << b_bits_) - 1 : dice.bits(b_bits_);
+    return {Bits(1, dice.below(4) == 0 ? 1 : 0), Bits(8, a), Bits(b_bits_, b), Bits(48, acc(dice, a * b))};
+  }
+
+  void accept(const Transaction& inputs) override {
+    const bool clear = inputs[0].value() != 0;
+    const WrappedSum sum = sum_of(inputs);
+    coverage_.hit(overflow_[(clear ? 4 : 0) + (sticky_ ? 2 : 0) + (sum.wrapped ? 1 : 0)]);
+    coverage_.hit_if(!sum.wrapped && sum.acc == limit - 1, last_);
+    coverage_.hit_if(sum.wrapped && sum.acc == 0, first_);
+    coverage_.hit_if(inputs[1].value() == 0xFF && inputs[2].value() == (1U << b_bits_) - 1, largest_);
+    sticky_ = sum.wrapped || (sticky_ && !clear);
+    expect({Bits(48, sum.acc), Bits(1, sticky_ ? 1 : 0)}, inputs);
+  }
+
+  std::vector<std::string> explain(const Transaction& cause) const override {
+    const WrappedSum sum = sum_of(cause);
+    return {"clear: " + cause[0].hex(), "a: " + described_value(cause[1], {}),
+            "b: " + described_value(cause[2], {}), "acc: " + described_value(cause[3], {}),
+            "golden acc: " + described_value(Bits(48, sum.acc), {}) + (sum.wrapped ? ", wraps" : "")};
+  }
+
+ private:
+  static constexpr std::uint64_t limit = std::uint64_t{1} << int_mac_acc_bits;
+
+  // Anywhere, of any magnitude, or such that the sum is near 2^48.
+  static std::uint64_t acc(stimulus::Dice& dice, std::uint64_t product) {
+    switch (dice.below(4)) {
+      case 0:
+        return dice.next() % limit;
+      case 1:
+        return dice.next() % limit >> dice.below(48);
+      case 2:
+        return (limit - product - dice.below(2)) % limit;
+      default:
+        return limit - 1 - dice.below(2 * product + 1);
+    }
+  }
+
+  WrappedSum sum_of(const Transaction& inputs) const {
+    return int_mac_wrapping(static_cast<std::uint32_t>(inputs[1].value()),
+                            static_cast<std::uint32_t>(inputs[2].value()), inputs[3].value(), b_bits_);
+  }
+
+  int b_bits_;
+  int last_;
+  int first_;
+  int largest_;
+  std::vector<int> overflow_;  // cleared x wrapped before x wraps now
+  bool sticky_ = false;
+};
+
+}  // namespace
+
+UnitKind int_mac_kind() {
+  return {
+      .name = "int_mac",
+      .module = "int_mac",
+      .what = "acc + a*b, unsigned, modulo 2^48, with a sticky overflow flag",
+      .section = "4",
+      .latency = "PipeStages",
+      .parameters = {{"BWidth", 8, "bits of b: 8 or 16"},
+                     {"PipeStages", 0, "0 or 1 register, after the product"}},
+      .ports = {{"clear_i", "1", "forget what wrapped before this operation"},
+                {"a_i", "8", "factor"},
+                {"b_i", "BWidth", "factor"},
+                {"acc_i", "48", "accumulator"},
+                {"acc_o", "48", "acc_i + a_i*b_i modulo 2^48"},
+                {"overflow_o", "1", "this sum or one since the last clear_i wrapped"}},
+      .configurations = {{"8 x 8", {}}, {"8 x 16, 1 stage", {{"BWidth", 16}, {"PipeStages", 1}}}},
+      .systemc = [](const UnitParameters& p) { return std::make_unique<IntMac>("systemc", p); },
+      .reference = [](const UnitParameters& p) { return std::make_unique<IntMacReference>(p); },
+  };
+}
+
+}  // namespace mantissa::verify

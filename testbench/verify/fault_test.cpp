@@ -1,0 +1,124 @@
+// Hand-made faults in the RTL: each must be detected, and a fault in a stage of fp8_mac must be named by that
+// stage.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "testbench/cli/run_program.hpp"
+#include "testbench/verify/unit_list.hpp"
+
+namespace mantissa::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Fault {
+  const char* unit;
+  const char* name;
+  const char* file;
+  const char* right;
+  const char* wrong;
+  const char* stage;  // where the unit shows it; empty: the unit has no taps
+};
+
+const Fault faults[] = {
+    {"fp8_mac", "product_exponent", "fp_mac.sv", "exp + ExpW'(raw[ProdW-1])", "exp", "product"},
+    {"fp8_mac", "align_sticky", "fp_align.sv", "shifted | Frame'(lost)", "shifted", "align"},
+    {"fp8_mac", "sum_carry_in", "fp_add_normalise.sv", "{1'b0, larger_i} - {1'b0, aligned_i}",
+     "{1'b0, larger_i} - {1'b0, aligned_i} - {{Frame{1'b0}}, aligned_i[0]}", "sum"},
+    {"fp8_mac", "normalise_sticky", "fp_add_normalise.sv", "normalised[1] | normalised[0]}", "normalised[1]}",
+     "normalise"},
+    {"fp8_mac", "round_ties", "fp_round.sv", "half & (rest | placed[Drop])", "half", "round"},
+    {"range_bn_backward", "coinciding_extremes", "range_bn_backward.sv", "(argmax_i != argmin_i)", "1'b1",
+     ""},
+    {"range_bn_backward", "sum_of_products", "range_bn_backward.sv", "h_xhat_sum_d = h_xhat_sum_z",
+     "h_xhat_sum_d = g_xhat_sum_z", ""},
+    {"range_bn_forward", "chunk_sum", "range_bn_forward.sv", "highs_d = highs_sum", "highs_d = high_q", ""},
+    {"range_bn_forward", "nan_in_channel", "range_bn_forward.sv", "nan_q ? Nan : add_z", "add_z", ""},
+    {"range_bn_forward", "zeros_of_both_signs", "fp_less.sv", "~nan & ~zeros", "~nan", ""},
+    {"rle_decoder", "run_too_long", "rle_decoder.sv", "target >= {1'b0, length_i}",
+     "target > {1'b0, length_i}", ""},
+    {"rle_decoder", "rest_of_refused_message", "rle_decoder.sv", "if (valid_i & ready_o & ~last_i) state_d",
+     "if (valid_i & ready_o) state_d", ""},
+    {"rle_encoder", "full_run", "rle_encoder.sv", "&pending_q", "&pending_q[14:0]", ""},
+    {"rle_encoder", "threshold", "rle_encoder.sv", "value_i[30:0] >= threshold_i[30:0]",
+     "value_i[30:0] > threshold_i[30:0]", ""},
+    {"fp8_mul", "product_exponent", "fp8_mul.sv", "exp + ExpW'(raw[ProdW-1])", "exp", ""},
+    {"fp8_pe", "clear", "fp8_pe.sv", "clear_q ? '0 : acc_q", "(clear_q & step_q) ? '0 : acc_q", ""},
+    {"fp8_pe", "enable", "fp8_pe.sv", "if (sum_valid)", "if (sum_valid | clear_q)", ""},
+    {"fp32_add", "infinities", "fp32_add.sv", "a_inf & b_inf & (a_neg ^ b_neg)", "a_inf & b_inf", "round"},
+    {"fp32_add", "align_sticky", "fp_align.sv", "shifted | Frame'(lost)", "shifted", "align"},
+    {"fp32_mul", "sticky", "fp32_mul.sv", "normalised[22:0] != '0", "normalised[22:1] != '0", ""},
+    {"fp32_mul", "signalling", "fp_mul_operands.sv", "zero_times_inf | a_snan | b_snan", "zero_times_inf",
+     ""},
+    {"fp32_fma", "infinite_product", "fp_mac.sv", "product.inf ? product.neg : acc_neg", "acc_neg", "round"},
+    {"fp32_div", "sticky", "fp32_div.sv", "remainder_q != '0", "1'b0", ""},
+    {"fp32_div", "divide_by_zero", "fp32_div.sv", "b_zero & ~(a_zero | a_inf | a_nan)",
+     "b_zero & ~(a_zero | a_nan)", ""},
+    {"int_mac", "clear", "int_mac.sv", "wrapped | (sticky_q & ~clear)", "wrapped | sticky_q", ""},
+    {"int_mac", "sticky", "int_mac.sv", "(valid_o & ready_i) ? overflow_o", "(valid_o & ready_i) ? wrapped",
+     ""},
+    {"lfsr", "tap", "lfsr.sv", "32'h8020_0003", "32'h8020_0001", ""},
+};
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class RtlFault : public testing::TestWithParam<Fault> {
+ protected:
+  // A copy of rtl/ with the fault in it.
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "fault-XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+    for (const fs::directory_entry& entry : fs::directory_iterator(MANTISSA_SOURCE_DIR "/rtl")) {
+      if (entry.path().extension() != ".sv") continue;
+      std::string text = contents(entry.path());
+      if (entry.path().filename() == GetParam().file) {
+        const std::size_t at = text.find(GetParam().right);
+        ASSERT_NE(at, std::string::npos) << GetParam().file << " does not have: " << GetParam().right;
+        text.replace(at, std::string(GetParam().right).size(), GetParam().wrong);
+      }
+      std::ofstream(directory_ / entry.path().filename()) << text;
+    }
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  fs::path directory_;
+};
+
+TEST_P(RtlFault, IsDetected) {
+  const Json& unit = unit_record(GetParam().unit);
+  std::string options;
+  for (const auto& [name, value] : unit["configurations"][0]["parameters"].items())
+    options += " --param " + name + "=" + value.dump();
+  // The package first: the other files use it.
+  const Finished run =
+      run_shell("cd " + directory_.string() + " && mantissa verify " + GetParam().unit + options +
+                " --json --top " + unit["module"].get<std::string>() +
+                " --dut mantissa_pkg.sv $(ls *.sv | grep -v mantissa_pkg | sed 's/^/--dut /')");
+  ASSERT_EQ(run.exit_code, 1) << run.out << run.err;
+  const Json report = Json::parse(run.out);
+  const Json& mismatch = report["runs"][0]["mismatch"];
+  EXPECT_EQ(mismatch["model"], "rtl");
+  EXPECT_EQ(mismatch["stage"].get<std::string>().rfind(GetParam().stage, 0), 0U) << mismatch["stage"];
+}
+
+INSTANTIATE_TEST_SUITE_P(HandMade, RtlFault, testing::ValuesIn(faults), [](const auto& test) {
+  return std::string(test.param.unit) + "_" + test.param.name;
+});
+
+TEST(RtlFaults, EveryUnitHasOne) {
+  for (const std::string& name : unit_names()) {
+    EXPECT_TRUE(std::any_of(std::begin(faults), std::end(faults), [&](const Fault& fault) {
+      return fault.unit == name;
+    })) << name;
+  }
+}
+
+}  // namespace
+}  // namespace mantissa::test

@@ -1,0 +1,75 @@
+// Every unit in lockstep: golden model, SystemC, RTL. And the bench itself: a corrupted stage must be seen.
+#include <gtest/gtest.h>
+
+#include "testbench/cli/run_program.hpp"
+#include "testbench/verify/unit_list.hpp"
+
+namespace mantissa::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class Lockstep : public testing::TestWithParam<std::string> {};
+
+// The functional bins and the sequences behind them need the unit's own number of transactions.
+TEST_P(Lockstep, AllThreeModelsAgree) {
+  const Finished run = run_mantissa({"verify", GetParam(), "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+  const Json report = Json::parse(run.out);
+  EXPECT_TRUE(report["passed"]);
+  EXPECT_EQ(report["runs"].size(), unit_record(GetParam())["configurations"].size());
+  for (const Json& configuration : report["runs"]) {
+    EXPECT_EQ(configuration["mismatches"], 0);
+    EXPECT_TRUE(configuration["empty_bins"].empty())
+        << configuration["configuration"] << configuration["empty_bins"];
+  }
+}
+
+TEST_P(Lockstep, ACorruptedStageIsSeen) {
+  const Json& stages = unit_record(GetParam())["stages"];
+  ASSERT_FALSE(stages.empty());
+  const std::string configuration = unit_record(GetParam())["configurations"][0]["name"];
+  for (const Json& stage : stages) {
+    const Finished run = run_shell("cd $(mktemp -d) && mantissa verify " + GetParam() + " --config '" +
+                                   configuration + "' --corrupt " + stage.get<std::string>() + " --json");
+    EXPECT_EQ(run.exit_code, 1) << stage << run.err;
+    EXPECT_EQ(Json::parse(run.out)["runs"][0]["mismatch"]["model"], "systemc") << stage;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Units, Lockstep, testing::ValuesIn(unit_names()),
+                         [](const auto& test) { return test_name(test.param); });
+
+// The full bar: 10^6 transactions, 10^5 of the units that take many cycles for one.
+class LongLockstep : public testing::TestWithParam<std::string> {};
+
+TEST_P(LongLockstep, MillionTransactions) {
+  const bool slow = GetParam() == "fp32_div" || GetParam().rfind("range_bn", 0) == 0;
+  const Finished run =
+      run_mantissa({"verify", GetParam(), "--vectors", slow ? "100000" : "1000000", "--seed", "2", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+  for (const Json& configuration : Json::parse(run.out)["runs"]) EXPECT_EQ(configuration["mismatches"], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Long, LongLockstep, testing::ValuesIn(unit_names()),
+                         [](const auto& test) { return test_name(test.param); });
+
+TEST(LongFp8Mac, ExhaustiveOverAllOperandPairs) {
+  const Finished run = run_mantissa({"verify", "fp8_mac", "--exhaustive", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+// Line coverage 100 %, toggle coverage above 95 % for every unit.
+TEST(LongRtlCoverage, EveryUnitIsCovered) {
+  const Finished run = run_shell("mantissa verify --all --json --coverage $(mktemp -d)");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json report = Json::parse(run.out);
+  EXPECT_EQ(report["rtl_coverage"].size(), unit_names().size());
+  for (const Json& unit : report["rtl_coverage"]) {
+    EXPECT_EQ(unit["line_percent"], 100.0) << unit["unit"] << unit["missed"];
+    EXPECT_GT(unit["toggle_percent"], 95.0) << unit["unit"] << unit["missed"];
+  }
+}
+
+}  // namespace
+}  // namespace mantissa::test

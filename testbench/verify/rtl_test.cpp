@@ -1,0 +1,83 @@
+// The RTL as text: lint clean in every configuration, accepted by Yosys, its gates as right as its sources,
+// its ports documented.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "testbench/cli/run_program.hpp"
+#include "testbench/verify/unit_list.hpp"
+
+namespace mantissa::test {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string rtl = MANTISSA_SOURCE_DIR "/rtl";
+
+class Rtl : public testing::TestWithParam<std::string> {};
+
+TEST_P(Rtl, IsLintCleanInEveryConfiguration) {
+  const Json& unit = unit_record(GetParam());
+  const std::string module = unit["module"];
+  for (const Json& configuration : unit["configurations"]) {
+    std::string parameters;
+    for (const auto& [name, value] : configuration["parameters"].items())
+      parameters += " -G" + name + "=" + value.dump();
+    const Finished run = run_shell("verilator --lint-only -Wall -y " + rtl + " --top-module " + module +
+                                   parameters + " " + rtl + "/mantissa_pkg.sv " + rtl + "/" + module + ".sv");
+    EXPECT_EQ(run.exit_code, 0) << configuration["name"] << run.err;
+    EXPECT_EQ(run.err, "") << configuration["name"];
+  }
+}
+
+// Yosys reads some SystemVerilog otherwise than Verilator does: what comes out of it must pass the same
+// bench.
+TEST_P(Rtl, GatesOfYosysPassTheBench) {
+  const Json& unit = unit_record(GetParam());
+  const std::string module = unit["module"];
+  const Json& configuration = unit["configurations"][0];
+  std::string parameters;
+  for (const auto& [name, value] : configuration["parameters"].items()) {
+    parameters += " -chparam " + name + " " + value.dump();
+  }
+  const Finished run = run_shell(
+      "dir=$(mktemp -d) && cd $dir && "
+      "{ yosys -q -l log -p \"read_verilog -sv " +
+      rtl + "/mantissa_pkg.sv $(ls " + rtl +
+      "/*.sv | grep -v mantissa_pkg | tr '\\n' ' ');"
+      " hierarchy -top " +
+      module + parameters + "; rename -top " + module + "; synth -flatten -top " + module +
+      "; write_verilog -noattr gates.v\" && "
+      "! grep -i 'latch inferred' log | grep -v '^No' && "
+      "mantissa verify " +
+      GetParam() + " --config '" + configuration["name"].get<std::string>() +
+      "' --vectors 3000 --dut gates.v --top " + module + "; code=$?; rm -rf $dir; exit $code; }");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Units, Rtl, testing::ValuesIn(unit_names()),
+                         [](const auto& test) { return test_name(test.param); });
+
+TEST(RtlReadme, HasTheTableThatVerifyPrints) {
+  std::ifstream file(rtl + "/README.md");
+  const std::string readme{std::istreambuf_iterator<char>(file), {}};
+  const std::string list = run_mantissa({"verify", "--list"}).out;
+  ASSERT_FALSE(list.empty());
+  EXPECT_NE(readme.find(list), std::string::npos)
+      << "replace the port tables of rtl/README.md by: mantissa verify --list";
+}
+
+TEST(ForeignBench, DpiBenchRunsUnderVerilator) {
+  const Finished run = run_shell(MANTISSA_SOURCE_DIR "/testbench/dpi/run " MANTISSA_LIBRARY_DIR " 20000");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_NE(run.out.find("20000 transactions"), std::string::npos) << run.out;
+}
+
+TEST(ForeignBench, VectorBenchRunsUnderIcarus) {
+  const Finished run = run_shell(MANTISSA_SOURCE_DIR "/testbench/icarus/run $(command -v mantissa) 5000");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+}  // namespace
+}  // namespace mantissa::test
