@@ -184,11 +184,8 @@ std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::pa
       "verilator", "--cc",     "-O3",  "-Wno-fatal", "--x-assign",       "unique",       "--x-initial",
       "unique",    "--prefix", "Vdut", "--Mdir",     directory.string(), "--top-module", job.top};
   if (job.wave) command.insert(command.end(), {"--trace-fst", "--trace-structs"});
-  // Thousands of counters in one function would keep the compiler busy for minutes.
-  if (job.coverage) {
-    command.insert(command.end(), {"--coverage-line", "--coverage-toggle", "--coverage-underscore",
-                                   "--output-split-cfuncs", "500"});
-  }
+  if (job.coverage)
+    command.insert(command.end(), {"--coverage-line", "--coverage-toggle", "--coverage-underscore"});
   for (const auto& [name, value] : job.parameters) command.push_back("-G" + name + "=" + value);
   for (const std::string& define : job.defines) command.push_back("-D" + define);
   for (const fs::path& dir : job.include_dirs) command.push_back("-I" + dir.string());
