@@ -243,7 +243,7 @@ fs::path verilate(const VerilatorJob& job) {
   write(scratch.path() / "device.cpp", all);
   // Coverage counters make ten times the code, which the optimiser takes minutes for and a run gains little
   // from.
-  std::vector<std::string> compile = compiler(include, job.coverage ? "-O0" : "-O2");
+  std::vector<std::string> compile = compiler(include, job.coverage || job.wave ? "-O0" : "-O2");
   const fs::path object = scratch.path() / "device.so";
   compile.insert(
       compile.end(),
