@@ -14,7 +14,7 @@
 namespace mantissa {
 
 struct MacArray {
-  SkipWindow skip_window;
+  SkipWindow skip_window = {};
   int cols = 16;
   Format a = formats::e5m2;
   Format b = formats::e5m2;
@@ -34,10 +34,10 @@ struct Tile {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  std::span<const std::uint8_t> a;
-  std::span<const std::uint8_t> b;
-  std::span<const float> bias;  // one per column, or none at all
-  std::int64_t step_k = 0;      // k per step, the last one the rest; 0: the tile is one step
+  std::span<const std::uint8_t> a = {};
+  std::span<const std::uint8_t> b = {};
+  std::span<const float> bias = {};  // one per column, or none at all
+  std::int64_t step_k = 0;           // k per step, the last one the rest; 0: the tile is one step
 };
 
 // Row-major over the whole array: unused rows and columns hold what the array makes of zeros.

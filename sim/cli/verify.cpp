@@ -135,7 +135,7 @@ class Session {
     job.lockstep.seed = options_.seed;
     job.lockstep.exhaustive = options_.exhaustive;
     job.lockstep.wave = options_.wave;
-    if (!options_.coverage.empty()) {
+    if (!options_.coverage.empty() && configuration.coverage) {
       job.coverage_data =
           fs::path(options_.coverage) / (file_name(kind.name + "_" + configuration.name) + ".dat");
     }

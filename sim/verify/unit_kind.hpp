@@ -29,6 +29,7 @@ struct PortNote {
 struct Configuration {
   std::string name;
   UnitParameters parameters;  // those that differ from the defaults
+  bool coverage = true;       // false: large, and nothing in it that the unit's other configurations lack
 };
 
 // Something that RTL coverage need not reach, with the reason.

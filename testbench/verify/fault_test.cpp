@@ -87,6 +87,17 @@ const Fault faults[] = {
      ""},
     {"weight_update", "subnormal_weight", "weight_update.sv", "w_exp + 8'd127",
      "{3'b0, moved.ctx.w[14:10]} + 8'd112", ""},
+    {"skip_window", "empty_window", "skip_window.sv", "active[r] & (rest == '0)",
+     "active[r] & (here != '0) & (rest == '0)", ""},
+    {"skip_window", "slot_freed_early", "skip_window.sv", "~slot_busy[slot_q] & ~closing_q", "~closing_q",
+     ""},
+    {"skip_window", "steps_overlap", "skip_window.sv", "~slot_busy[slot_q] & ~closing_q",
+     "~slot_busy[slot_q]", ""},
+    {"mac_array", "unused_rows_suppress", "mac_array.sv", "(used_i & ~nonzero", "(~nonzero", ""},
+    {"mac_array", "drain_before_the_sum", "mac_array.sv", "state_d = Settle", "state_d = Send", ""},
+    {"mac_array", "sum_not_cleared", "mac_array.sv", "row_fire & (row_q == RowW'(r))",
+     "row_fire & ~row_last & (row_q == RowW'(r))", ""},
+    {"mac_array", "bias", "drain_lane.sv", ".b_i(bias_i)", ".b_i(bias_i & 32'hFFFF_FFFE)", ""},
     {"lfsr", "tap", "lfsr.sv", "32'h8020_0003", "32'h8020_0001", ""},
 };
 

@@ -27,6 +27,13 @@ class TilePlan {
     specials_ = dice.below(4) == 0;
     narrow_ = dice.below(2) == 0;
     load_ = number == 0 || dice.below(8) == 0;
+    if (number < 1 || number > 3) return;
+    // Sums at the two ends of the range, with a bias that meets the upper one.
+    only_a_ = number == 3 ? 1 : array.a.max_code();
+    only_b_ = number == 3 ? 1 : array.b.max_code();
+    k_ = step_k_ = number == 3 ? 1 : window.window * (number == 2 ? window.depth + 2 : 1);
+    rows_ = array.rows();
+    cols_ = array.cols;
   }
 
   bool finished() const { return fed_ == k_; }
@@ -36,18 +43,20 @@ class TilePlan {
     const int in_step = fed_ % step_k_;
     const int slices =
         std::min({window.port, window.window - in_step % window.window, step_k_ - in_step, k_ - fed_});
-    const auto matrix = [&](int elements, int in_use, const Format& format, std::uint64_t density) {
+    const auto matrix = [&](int elements, int in_use, const Format& format, std::uint64_t density,
+                            std::uint32_t only) {
       Bits bits(window.port * elements * format.bits());
       for (int i = 0; i < window.port * elements; ++i) {
         // Unused rows and columns are zeros; beyond the last slice nothing is looked at.
         std::uint32_t code = code_of(dice, format, density);
+        if (only != 0) code = only | (i % 2 == 0 ? 0 : format.sign_bit());
         if (i / elements < slices && i % elements >= in_use) code = 0;
         bits.set_field(i * format.bits(), format.bits(), code);
       }
       return bits;
     };
-    const Bits a_bits = matrix(array_.rows(), rows_, array_.a, density_);
-    const Bits b_bits = matrix(array_.cols, cols_, array_.b, 8);
+    const Bits a_bits = matrix(array_.rows(), rows_, array_.a, density_, only_a_);
+    const Bits b_bits = matrix(array_.cols, cols_, array_.b, 8, only_b_);
     fed_ += slices;
     const bool ends_tile = fed_ == k_;
     const bool ends_step = ends_tile || fed_ % step_k_ == 0;
@@ -59,7 +68,7 @@ class TilePlan {
                               Bits(1, skip_ ? 1 : 0),
                               Bits(1, ends_step ? 1 : 0),
                               Bits(1, ends_step ? (ends_tile ? 1 : 0) : dice.bits(1)),
-                              biases(dice, ends_tile),
+                              biases(dice),
                               Bits(8, scale_of(dice) & 0xFF),
                               Bits(1, load_ ? 1 : 0),
                               seeds(dice)};
@@ -80,14 +89,17 @@ class TilePlan {
     return code;
   }
 
-  Bits biases(stimulus::Dice& dice, bool ends_tile) const {
+  // Half of them none, a quarter of the size of the sums, a quarter anything.
+  static std::uint32_t bias_of(stimulus::Dice& dice) {
+    if (dice.below(2) == 0) return 0;
+    if (dice.below(2) == 0) return stimulus::random_code_near(dice, formats::fp32, 2, 8);
+    return stimulus::random_code(dice, formats::fp32);
+  }
+
+  Bits biases(stimulus::Dice& dice) const {
     Bits bits(32 * array_.cols);
     for (int col = 0; col < array_.cols; ++col) {
-      std::uint32_t code = stimulus::random_code(dice, formats::fp32);
-      if (ends_tile && dice.below(2) == 0) code = 0;
-      if (ends_tile && code != 0 && dice.below(2) == 0)
-        code = stimulus::random_code_near(dice, formats::fp32, 2, 8);
-      bits.set_field(32 * col, 32, code);
+      bits.set_field(32 * col, 32, only_a_ == 0 || col % 2 != 0 ? bias_of(dice) : formats::fp32.max_code());
     }
     return bits;
   }
@@ -114,6 +126,8 @@ class TilePlan {
   bool specials_;
   bool narrow_;  // exponents near each other
   bool load_;
+  std::uint32_t only_a_ = 0;  // the magnitude of all elements; 0: any
+  std::uint32_t only_b_ = 0;
   int fed_ = 0;
 };
 
@@ -168,6 +182,16 @@ class MacArrayReference : public Reference {
   Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
     if (!plan_ || plan_->finished()) plan_.emplace(array_, tiles_++, dice);
     return plan_->beat(dice);
+  }
+
+  // Without valid nothing is looked at.
+  Transaction idle(stimulus::Dice& dice) override {
+    TilePlan nonsense(array_, dice.next(), dice);
+    return nonsense.beat(dice);
+  }
+
+  std::uint64_t operations(const Transaction& inputs) const override {
+    return inputs[Input::count].value() * array_.rows() * array_.cols;
   }
 
   void accept(const Transaction& inputs) override {
@@ -321,6 +345,17 @@ class MacArrayReference : public Reference {
 
 UnitParameters size(int rows, int cols) { return {{"Rows", rows}, {"Cols", cols}}; }
 
+// A 4 x 4 array.
+UnitParameters formats_of(const Format& a, const Format& b, const Format& c) {
+  UnitParameters parameters = size(4, 4);
+  for (const auto& [prefix, format] : {std::pair("A", a), std::pair("B", b), std::pair("C", c)}) {
+    for (const char* field : {"Exp", "Man", "Bias", "Specials"})
+      parameters.set(std::string(prefix) + field, 0);
+    parameters.set_format(prefix, format);
+  }
+  return parameters;
+}
+
 UnitParameters with(UnitParameters parameters, const UnitParameters& more) {
   parameters.override_with(more);
   return parameters;
@@ -330,7 +365,6 @@ UnitParameters with(UnitParameters parameters, const UnitParameters& more) {
 
 UnitKind mac_array_kind() {
   const int sr = static_cast<int>(Rounding::Mode::sr);
-  const int fn = static_cast<int>(Specials::fn);
   return {
       .name = "mac_array",
       .module = "mac_array",
@@ -379,28 +413,16 @@ UnitKind mac_array_kind() {
                 {"suppressed_o", "1", "in this tile a zero of A was skipped against Inf or NaN in B"},
                 {"zero_seed_o", "1", "at the last load a seed was 0"},
                 {"tap_o", "Cols*AccW", "the row's accumulators, before bias and quantizer"}},
-      .configurations = {{"4x4", size(4, 4)},
-                         {"4x8 sr", with(size(4, 8), {{"CRound", sr}, {"CRndBits", 8}})},
-                         {"4x4 e4m3", with(size(4, 4), {{"Depth", 4},
-                                                        {"Port", 3},
-                                                        {"AExp", 4},
-                                                        {"AMan", 3},
-                                                        {"ABias", 7},
-                                                        {"ASpecials", fn},
-                                                        {"BExp", 4},
-                                                        {"BMan", 3},
-                                                        {"BBias", 7},
-                                                        {"BSpecials", fn},
-                                                        {"CExp", 4},
-                                                        {"CMan", 3},
-                                                        {"CBias", 7},
-                                                        {"CSpecials", fn},
-                                                        {"CSaturate", 1},
-                                                        {"QuantStages", 0}})},
-                         {"4x4 fp16",
-                          with(size(4, 4), {{"Depth", 1}, {"Port", 16}, {"AccExp", 5}, {"AccMan", 10}})},
-                         {"8x8", with(size(8, 8), {{"Depth", 4}, {"Port", 8}})},
-                         {"16x16", {}}},
+      .configurations =
+          {{"4x4", size(4, 4)},
+           {"4x8 sr", with(size(4, 8), {{"CRound", sr}, {"CRndBits", 8}})},
+           {"4x4 e4m3", with(formats_of(formats::e4m3, formats::e4m3, formats::e4m3),
+                             {{"Depth", 4}, {"Port", 3}, {"CSaturate", 1}, {"QuantStages", 0}})},
+           {"4x4 fp16", with(size(4, 4), {{"Depth", 1}, {"Port", 16}, {"AccExp", 5}, {"AccMan", 10}})},
+           // Sums that leave FP32's normal numbers at both ends.
+           {"4x4 e7m0", formats_of(Format::parse("e7m0"), Format::parse("e7m0:bias=66"), formats::fp16)},
+           {"8x8", with(size(8, 8), {{"Depth", 4}, {"Port", 8}}), false},
+           {"16x16", {}, false}},
       .systemc = [](const UnitParameters& p) { return std::make_unique<MacArrayUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<MacArrayReference>(p); },
       .optional_outputs = {"tap_o"},

@@ -51,6 +51,14 @@ class SkipWindowReference : public Reference {
             Bits(1, left_ == 0 ? 1 : 0)};
   }
 
+  // Without valid nothing is looked at.
+  Transaction idle(stimulus::Dice& dice) override {
+    Bits nonzero(array_.port * array_.rows);
+    for (int i = 0; i < nonzero.width(); ++i) nonzero.set_field(i, 1, dice.bits(1));
+    return {nonzero, Bits(slice_count_bits(array_), dice.between(1, array_.port)), Bits(1, dice.bits(1)),
+            Bits(1, dice.bits(1))};
+  }
+
   void accept(const Transaction& inputs) override {
     SkipBeat beat{.skip = inputs[2].value() != 0, .last = inputs[3].value() != 0};
     for (int slice = 0; slice < static_cast<int>(inputs[1].value()); ++slice) {
