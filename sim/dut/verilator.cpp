@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <sstream>
 
 #include "models/random/stream.hpp"
@@ -123,11 +122,22 @@ struct Port {
 // Verilator declares each port of the top module once, with its range: VL_IN8(&a_i,7,0);
 // VL_OUTW(&tap_o,95,0,3);
 std::vector<Port> ports_of(const std::string& header) {
-  static const std::regex declaration(R"(VL_(IN|OUT|INOUT)(?:8|16|64|W)?\(&(\w+),(\d+),(\d+)(?:,\d+)?\))");
   std::vector<Port> ports;
-  for (std::sregex_iterator at(header.begin(), header.end(), declaration), end; at != end; ++at) {
-    const std::smatch& match = *at;
-    ports.push_back({match[2], match[1] != "IN", std::stoi(match[3]) - std::stoi(match[4]) + 1});
+  std::istringstream lines(header);
+  for (std::string line; std::getline(lines, line);) {
+    const bool input = line.find("VL_IN") != std::string::npos && line.find("VL_INOUT") == std::string::npos;
+    const bool output =
+        line.find("VL_OUT") != std::string::npos || line.find("VL_INOUT") != std::string::npos;
+    const std::size_t open = line.find("(&");
+    if ((!input && !output) || open == std::string::npos) continue;
+    std::istringstream declaration(line.substr(open + 2));
+    std::string name;
+    int high = 0;
+    int low = 0;
+    char comma = 0;
+    if (std::getline(declaration, name, ',') && declaration >> high >> comma >> low) {
+      ports.push_back({name, output, high - low + 1});
+    }
   }
   return ports;
 }
