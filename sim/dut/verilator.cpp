@@ -96,7 +96,7 @@ std::vector<std::string> compiler(const std::string& include, const char* optimi
 
 // Verilator's own run-time library: compiled once per cache, linked into every device.
 fs::path runtime_library(const fs::path& cache, const std::string& include, const std::string& version) {
-  const fs::path library = cache / ("runtime-" + digest(version + include) + ".a");
+  fs::path library = cache / ("runtime-" + digest(version + include) + ".a");
   if (fs::exists(library)) return library;
   const ScratchDirectory scratch(cache);
   std::vector<std::string> archive = {"ar", "rcs", (scratch.path() / "runtime.a").string()};
@@ -198,7 +198,10 @@ std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::pa
   if (job.wave) command.insert(command.end(), {"--trace-fst", "--trace-structs"});
   if (job.coverage)
     command.insert(command.end(), {"--coverage-line", "--coverage-toggle", "--coverage-underscore"});
-  for (const auto& [name, value] : job.parameters) command.push_back("-G" + name + "=" + value);
+  for (const auto& [name, value] : job.parameters) {
+    std::string option = "-G";
+    command.push_back(option.append(name).append("=").append(value));
+  }
   for (const std::string& define : job.defines) command.push_back("-D" + define);
   for (const fs::path& dir : job.include_dirs) command.push_back("-I" + dir.string());
   for (const fs::path& dir : job.library_dirs) command.insert(command.end(), {"-y", dir.string()});
@@ -213,7 +216,7 @@ fs::path device_cache() {
     const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets variables
     return fs::path(value == nullptr ? "" : value);
   };
-  if (const fs::path own = from("MANTISSA_CACHE"); !own.empty()) return own;
+  if (fs::path own = from("MANTISSA_CACHE"); !own.empty()) return own;
   if (const fs::path xdg = from("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "mantissa";
   if (const fs::path home = from("HOME"); !home.empty()) return home / ".cache" / "mantissa";
   return fs::temp_directory_path() / "mantissa-cache";
@@ -245,7 +248,7 @@ fs::path verilate(const VerilatorJob& job) {
     all += "#include \"" + source.filename().string() + "\"\n";
   }
   const std::string version = run_tool({"verilator", "--version"}, "verilator does not work");
-  const fs::path library = cache / (job.top + "-" + digest(version + everything) + ".so");
+  fs::path library = cache / (job.top + "-" + digest(version + everything) + ".so");
   if (fs::exists(library)) return library;
 
   const std::string include = verilator_include();
