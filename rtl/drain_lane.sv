@@ -13,7 +13,7 @@ module drain_lane #(
   parameter  int unsigned Specials   = mantissa_pkg::SpecialsIeee,
   parameter  int unsigned Round      = mantissa_pkg::RoundNe,
   parameter  int unsigned RndBits    = 0,     // 0 unless Round is RoundSr
-  parameter  bit          Saturate   = 1'b0,
+  parameter  int unsigned Saturate   = 0,
   parameter  int unsigned Leap       = 16,
   parameter  int unsigned PipeStages = 1
 ) (

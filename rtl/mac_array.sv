@@ -34,7 +34,7 @@ module mac_array #(
   parameter  int unsigned CSpecials   = mantissa_pkg::SpecialsIeee,
   parameter  int unsigned CRound      = mantissa_pkg::RoundNe,
   parameter  int unsigned CRndBits    = 0,     // 0 unless CRound is RoundSr
-  parameter  bit          CSaturate   = 1'b0,
+  parameter  int unsigned CSaturate   = 0,
   parameter  int unsigned Leap        = 16,    // of the lanes' generators
   parameter  int unsigned QuantStages = 1,     // 0 or 1
   localparam int unsigned AW          = 1 + AExp + AMan,

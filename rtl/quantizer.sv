@@ -10,8 +10,8 @@ module quantizer #(
   parameter  int unsigned Bias       = 15,
   parameter  int unsigned Specials   = mantissa_pkg::SpecialsIeee,
   parameter  int unsigned Round      = mantissa_pkg::RoundNe,
-  parameter  int unsigned RndBits    = 0,     // 0 unless Round is RoundSr
-  parameter  bit          Saturate   = 1'b0,  // overflow gives the largest finite number
+  parameter  int unsigned RndBits    = 0,  // 0 unless Round is RoundSr
+  parameter  int unsigned Saturate   = 0,  // 1: overflow gives the largest finite number
   parameter  int unsigned PipeStages = 0,
   localparam int unsigned Width      = 1 + Exp + Man,
   localparam int unsigned RndW       = (RndBits == 0) ? 1 : RndBits
@@ -113,7 +113,7 @@ module quantizer #(
     .Specials(Specials),
     .Round   (Round),
     .RndBits (RndBits),
-    .Saturate(Saturate),
+    .Saturate(Saturate != 0),
     .Frame   (Frame),
     .ExpW    (ExpW)
   ) u_round (

@@ -12,11 +12,11 @@
 
 module weight_update #(
   parameter  int unsigned Round           = mantissa_pkg::RoundNe,  // or RoundSr, of 13 bits
-  parameter  bit          UnscaleByFactor = 1'b0,
+  parameter  int unsigned UnscaleByFactor = 0,                      // 1: not an exponent
   parameter  int unsigned PipeStages      = 0,
   localparam int unsigned RndBits         = (Round == mantissa_pkg::RoundSr) ? 13 : 0,
   localparam int unsigned RndW            = (RndBits == 0) ? 1 : RndBits,
-  localparam int unsigned UnscaleW        = UnscaleByFactor ? 32 : 8
+  localparam int unsigned UnscaleW        = (UnscaleByFactor != 0) ? 32 : 8
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -73,7 +73,7 @@ module weight_update #(
 
   mantissa_pkg::flags_t unused_unscale_flags;
 
-  if (UnscaleByFactor) begin : gen_factor
+  if (UnscaleByFactor != 0) begin : gen_factor
     fp32_mul u_unscale (
       .clk_i,
       .rst_ni,

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <sstream>
 
 #include "models/random/stream.hpp"
@@ -97,7 +96,7 @@ std::vector<std::string> compiler(const std::string& include, const char* optimi
 
 // Verilator's own run-time library: compiled once per cache, linked into every device.
 fs::path runtime_library(const fs::path& cache, const std::string& include, const std::string& version) {
-  const fs::path library = cache / ("runtime-" + digest(version + include) + ".a");
+  fs::path library = cache / ("runtime-" + digest(version + include) + ".a");
   if (fs::exists(library)) return library;
   const ScratchDirectory scratch(cache);
   std::vector<std::string> archive = {"ar", "rcs", (scratch.path() / "runtime.a").string()};
@@ -123,11 +122,22 @@ struct Port {
 // Verilator declares each port of the top module once, with its range: VL_IN8(&a_i,7,0);
 // VL_OUTW(&tap_o,95,0,3);
 std::vector<Port> ports_of(const std::string& header) {
-  static const std::regex declaration(R"(VL_(IN|OUT|INOUT)(?:8|16|64|W)?\(&(\w+),(\d+),(\d+)(?:,\d+)?\))");
   std::vector<Port> ports;
-  for (std::sregex_iterator at(header.begin(), header.end(), declaration), end; at != end; ++at) {
-    const std::smatch& match = *at;
-    ports.push_back({match[2], match[1] != "IN", std::stoi(match[3]) - std::stoi(match[4]) + 1});
+  std::istringstream lines(header);
+  for (std::string line; std::getline(lines, line);) {
+    const bool input = line.find("VL_IN") != std::string::npos && line.find("VL_INOUT") == std::string::npos;
+    const bool output =
+        line.find("VL_OUT") != std::string::npos || line.find("VL_INOUT") != std::string::npos;
+    const std::size_t open = line.find("(&");
+    if ((!input && !output) || open == std::string::npos) continue;
+    std::istringstream declaration(line.substr(open + 2));
+    std::string name;
+    int high = 0;
+    int low = 0;
+    char comma = 0;
+    if (std::getline(declaration, name, ',') && declaration >> high >> comma >> low) {
+      ports.push_back({name, output, high - low + 1});
+    }
   }
   return ports;
 }
@@ -188,7 +198,10 @@ std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::pa
   if (job.wave) command.insert(command.end(), {"--trace-fst", "--trace-structs"});
   if (job.coverage)
     command.insert(command.end(), {"--coverage-line", "--coverage-toggle", "--coverage-underscore"});
-  for (const auto& [name, value] : job.parameters) command.push_back("-G" + name + "=" + value);
+  for (const auto& [name, value] : job.parameters) {
+    std::string option = "-G";
+    command.push_back(option.append(name).append("=").append(value));
+  }
   for (const std::string& define : job.defines) command.push_back("-D" + define);
   for (const fs::path& dir : job.include_dirs) command.push_back("-I" + dir.string());
   for (const fs::path& dir : job.library_dirs) command.insert(command.end(), {"-y", dir.string()});
@@ -203,7 +216,7 @@ fs::path device_cache() {
     const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets variables
     return fs::path(value == nullptr ? "" : value);
   };
-  if (const fs::path own = from("MANTISSA_CACHE"); !own.empty()) return own;
+  if (fs::path own = from("MANTISSA_CACHE"); !own.empty()) return own;
   if (const fs::path xdg = from("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "mantissa";
   if (const fs::path home = from("HOME"); !home.empty()) return home / ".cache" / "mantissa";
   return fs::temp_directory_path() / "mantissa-cache";
@@ -235,7 +248,7 @@ fs::path verilate(const VerilatorJob& job) {
     all += "#include \"" + source.filename().string() + "\"\n";
   }
   const std::string version = run_tool({"verilator", "--version"}, "verilator does not work");
-  const fs::path library = cache / (job.top + "-" + digest(version + everything) + ".so");
+  fs::path library = cache / (job.top + "-" + digest(version + everything) + ".so");
   if (fs::exists(library)) return library;
 
   const std::string include = verilator_include();
@@ -243,7 +256,7 @@ fs::path verilate(const VerilatorJob& job) {
   write(scratch.path() / "device.cpp", all);
   // Coverage counters make ten times the code, which the optimiser takes minutes for and a run gains little
   // from.
-  std::vector<std::string> compile = compiler(include, job.coverage ? "-O0" : "-O2");
+  std::vector<std::string> compile = compiler(include, job.coverage || job.wave ? "-O0" : "-O2");
   const fs::path object = scratch.path() / "device.so";
   compile.insert(
       compile.end(),

@@ -32,7 +32,7 @@ QuantizerUnit::QuantizerUnit(const sc_core::sc_module_name& name, const UnitPara
 
 void QuantizerUnit::load(QuantizerTransaction& transaction) const {
   transaction.x = static_cast<std::uint32_t>(x_i_.value());
-  transaction.scale = static_cast<std::int8_t>(scale_i_.value());
+  transaction.scale = static_cast<int>(scale_i_.value() ^ 0x80U) - 0x80;  // two's complement
   transaction.draw = static_cast<std::uint32_t>(rnd_i_.value());
 }
 

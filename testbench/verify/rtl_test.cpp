@@ -33,8 +33,8 @@ TEST_P(Rtl, IsLintCleanInEveryConfiguration) {
 
 // Yosys reads some SystemVerilog otherwise than Verilator does: what comes out of it must pass the same
 // bench.
-TEST_P(Rtl, GatesOfYosysPassTheBench) {
-  const Json& unit = unit_record(GetParam());
+void check_gates(const std::string& unit_name) {
+  const Json& unit = unit_record(unit_name);
   const std::string module = unit["module"];
   const Json& configuration = unit["configurations"][0];
   std::string parameters;
@@ -51,10 +51,24 @@ TEST_P(Rtl, GatesOfYosysPassTheBench) {
       "; write_verilog -noattr gates.v\" && "
       "! grep -i 'latch inferred' log | grep -v '^No' && "
       "mantissa verify " +
-      GetParam() + " --config '" + configuration["name"].get<std::string>() +
+      unit_name + " --config '" + configuration["name"].get<std::string>() +
       "' --vectors 3000 --dut gates.v --top " + module + "; code=$?; rm -rf $dir; exit $code; }");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
+
+class Gates : public testing::TestWithParam<std::string> {};
+TEST_P(Gates, PassTheBench) { check_gates(GetParam()); }
+
+// One unit of each kind; all of them are a long test.
+INSTANTIATE_TEST_SUITE_P(Some, Gates,
+                         testing::Values("lfsr", "fp8_mul", "fp8_mac", "quantizer", "rle_encoder"),
+                         [](const auto& test) { return test_name(test.param); });
+
+class LongGates : public testing::TestWithParam<std::string> {};
+TEST_P(LongGates, PassTheBench) { check_gates(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Long, LongGates, testing::ValuesIn(unit_names()),
+                         [](const auto& test) { return test_name(test.param); });
 
 INSTANTIATE_TEST_SUITE_P(Units, Rtl, testing::ValuesIn(unit_names()),
                          [](const auto& test) { return test_name(test.param); });

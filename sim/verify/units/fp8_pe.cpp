@@ -55,9 +55,11 @@ class Fp8PeReference : public Reference {
   }
 
   std::vector<std::string> explain(const Transaction& cause) const override {
+    const Rounded product = fp8_mul(static_cast<std::uint32_t>(cause[1].value()), config_.a,
+                                    static_cast<std::uint32_t>(cause[2].value()), config_.b);
     return {"clear: " + cause[0].hex(), "a: " + described_value(cause[1], config_.a),
             "b: " + described_value(cause[2], config_.b),
-            "golden sum now: " + described_value(Bits(config_.acc.bits(), acc_), config_.acc)};
+            "golden product: " + described_value(Bits(32, product.code), formats::fp32)};
   }
 
  private:

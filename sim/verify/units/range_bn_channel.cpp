@@ -110,7 +110,10 @@ RangeBnChannel range_bn_channel(std::uint64_t index, std::size_t longest, stimul
   std::uint64_t chunk_length = 2 + dice.below(short_chunks ? 3 : 30);
   channel.config.chunks =
       dice.below(2) == 0 ? 1 : 1 + static_cast<std::int64_t>(dice.below(short_chunks ? 16 : 6));
-  if (index % 400 == 100) chunk_length = 2 + dice.below(4000);
+  if (index % 400 == 100) {
+    chunk_length = 2 + dice.below(4000);
+    channel.config.chunks = 2;
+  }
   chunk_length =
       std::min<std::uint64_t>(chunk_length, longest / static_cast<std::uint64_t>(channel.config.chunks));
   const std::size_t n = chunk_length * static_cast<std::size_t>(channel.config.chunks);
