@@ -169,16 +169,18 @@ module mac_array #(
 
   // --------------------------------------------------------------------------------- the elements
   logic [Rows-1:0]      clear;
-  logic [Cols*AccW-1:0] acc [Rows];
+  logic [Cols*AccW-1:0] acc_rows [Rows];
 
   for (genvar r = 0; r < Rows; r++) begin : gen_row
-    logic [WordW-1:0]   selected;
-    logic [AW-1:0]      a;
-    logic [Cols*BW-1:0] b;
+    logic [WordW-1:0]     selected;
+    logic [AW-1:0]        a;
+    logic [Cols*BW-1:0]   b;
+    logic [Cols*AccW-1:0] acc;
 
-    assign selected = word[r*WordW+:WordW];
-    assign a        = a_staged_q[selected][r*AW+:AW];
-    assign b        = b_staged_q[selected];
+    assign selected    = word[r*WordW+:WordW];
+    assign a           = a_staged_q[selected][r*AW+:AW];
+    assign b           = b_staged_q[selected];
+    assign acc_rows[r] = acc;
 
     for (genvar c = 0; c < Cols; c++) begin : gen_col
       logic unused_ready, unused_valid;
@@ -203,7 +205,7 @@ module mac_array #(
         .a_i    (a),
         .b_i    (b[c*BW+:BW]),
         .valid_o(unused_valid),
-        .acc_o  (acc[r][c*AccW+:AccW])
+        .acc_o  (acc[c*AccW+:AccW])
       );
     end
   end
@@ -277,7 +279,7 @@ module mac_array #(
   logic [Cols-1:0]      lane_zero_seed;
   logic                 side_ready, side_valid;
 
-  assign acc_row      = acc[row_q];
+  assign acc_row      = acc_rows[row_q];
   assign row_ready    = side_ready & (&lane_ready);
   assign valid_o      = side_valid & (&lane_valid);
   assign suppressed_o = suppressed_q;

@@ -414,7 +414,8 @@ UnitKind mac_array_kind() {
                 {"zero_seed_o", "1", "at the last load a seed was 0"},
                 {"tap_o", "Cols*AccW", "the row's accumulators, before bias and quantizer"}},
       .configurations =
-          {{"4x4", size(4, 4)},
+          {{"2x2", with(size(2, 2), {{"Window", 4}, {"Port", 2}})},
+           {"4x4", size(4, 4)},
            {"4x8 sr", with(size(4, 8), {{"CRound", sr}, {"CRndBits", 8}})},
            {"4x4 e4m3", with(formats_of(formats::e4m3, formats::e4m3, formats::e4m3),
                              {{"Depth", 4}, {"Port", 3}, {"CSaturate", 1}, {"QuantStages", 0}})},

@@ -68,6 +68,10 @@ class SkipWindowReference : public Reference {
     }
     sample(beat);
     cause_ = inputs;
+    if (!window_.ready() || incoming_) {
+      too_early_ = true;
+      return;
+    }
     // While rows work, a beat is taken only in a cycle whose work is taken too, and joins after it.
     if (window_.working()) {
       coverage_.hit(staged_in_work_);
@@ -78,7 +82,7 @@ class SkipWindowReference : public Reference {
   }
 
   std::optional<Expected> next() override {
-    if (!window_.working()) return std::nullopt;
+    if (!window_.working() || too_early_) return std::nullopt;
     const SkipWork work = window_.work();
     sample(work);
     Expected expected{{Bits(index_bits(array_.depth * array_.window), window_.next_word()), enable_bits(work),
@@ -93,7 +97,7 @@ class SkipWindowReference : public Reference {
     return expected;
   }
 
-  bool drained() const override { return !window_.working(); }
+  bool drained() const override { return !window_.working() && !too_early_; }
 
   std::vector<std::string> explain(const Transaction& cause) const override {
     return {"the last beat: " + std::to_string(cause[1].value()) + " slices, skipping " +
@@ -146,6 +150,7 @@ class SkipWindowReference : public Reference {
   SkipWindow array_;
   SkipWindowCycles window_;
   std::optional<SkipBeat> incoming_;  // taken in the cycle of the next work
+  bool too_early_ = false;            // the device took a beat that it had no place for
   Transaction cause_;
 
   // The step that stimulus is in.
