@@ -36,6 +36,10 @@ module drain_lane #(
   output mantissa_pkg::flags_t   flags_o
 );
 
+  if (RndBits > Leap) begin : gen_bad_rnd_bits
+    $error("drain_lane: RndBits must not exceed Leap, or draws overlap");
+  end
+
   localparam int unsigned RndW = (RndBits == 0) ? 1 : RndBits;
 
   // ---------------------------------------------------------------------------------------- draw

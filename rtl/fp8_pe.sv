@@ -41,8 +41,6 @@ module fp8_pe #(
   output logic               valid_o,
   output logic [AccW-1:0]    acc_o
 );
-  /* verilator no_inline_module */  // as one function the array simulates twice as fast
-
   logic [AExp+AMan:0] a_d, a_q;
   logic [BExp+BMan:0] b_d, b_q;
   logic               step_q;  // the operand registers hold a product that is not yet added

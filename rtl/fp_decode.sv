@@ -71,7 +71,7 @@ module fp_decode #(
   assign exp_raw = ExpW'(field) + ExpW'(subnormal) - ExpW'(Bias);
 
   if (Man == 0) begin : gen_no_shift
-    assign sig_o = sig_raw & {1'b1 & finite};
+    assign sig_o = finite ? sig_raw : '0;
     assign exp_o = finite ? exp_raw : '0;
   end else begin : gen_shift
     logic [$clog2(Man+1)-1:0] lead;

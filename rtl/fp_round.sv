@@ -29,6 +29,10 @@ module fp_round #(
   output mantissa_pkg::flags_t flags_o
 );
 
+  if ((Round == mantissa_pkg::RoundSr) != (RndBits > 0)) begin : gen_bad_rnd_bits
+    $error("fp_round: RndBits must be 1 or more for RoundSr, 0 otherwise");
+  end
+
   localparam int unsigned Drop     = Frame - 1 - Man;  // bits below the last place of a normal number
   localparam bit          Ieee     = (Specials == mantissa_pkg::SpecialsIeee);
   localparam bit          HasInf   = Ieee && (Man > 0);

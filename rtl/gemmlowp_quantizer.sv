@@ -28,6 +28,10 @@ module gemmlowp_quantizer #(
   output logic            invalid_o
 );
 
+  if (Round != mantissa_pkg::RoundNe && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
+    $error("gemmlowp_quantizer: Round must be RoundNe or RoundSr");
+  end
+
   // ---------------------------------------------------------------------------------- subtract
   typedef struct packed {
     logic [31:0]     offset;  // fp32(x - min)

@@ -22,6 +22,10 @@ module lfsr #(
   output logic                zero_seed_o
 );
 
+  if (Leap < 1 || Leap > 32) begin : gen_bad_leap
+    $error("lfsr: Leap must be 1 to 32");
+  end
+
   localparam logic [31:0] Taps = 32'h8020_0003;
 
   logic [31:0] state_d, state_q;

@@ -77,9 +77,9 @@ module mac_array #(
   localparam int unsigned WordW = $clog2(Words);
   localparam int unsigned RowW  = (Rows == 1) ? 1 : $clog2(Rows);
 
-  // Compute takes beats; Settle: the last products join their sums; Send one row per cycle; Flush
-  // the quantizers.
-  typedef enum logic [1:0] {Compute, Settle, Send, Flush} state_e;
+  // StCompute takes beats; StSettle: the last products join their sums; StSend one row per cycle;
+  // StFlush the quantizers.
+  typedef enum logic [1:0] {StCompute, StSettle, StSend, StFlush} state_e;
   state_e state_d, state_q;
 
   // -------------------------------------------------------------------------- the beat's operands
@@ -126,7 +126,7 @@ module mac_array #(
   logic                  work_last;
   logic                  step_end;
 
-  assign ready_o   = window_ready & (state_q == Compute);
+  assign ready_o   = window_ready & (state_q == StCompute);
   assign beat_fire = valid_i & ready_o;
   assign step_end  = work_valid & work_last;
 
@@ -138,7 +138,7 @@ module mac_array #(
   ) u_skip_window (
     .clk_i,
     .rst_ni,
-    .valid_i  (valid_i & (state_q == Compute)),
+    .valid_i  (valid_i & (state_q == StCompute)),
     .ready_o  (window_ready),
     .nonzero_i(nonzero),
     .count_i,
@@ -225,7 +225,7 @@ module mac_array #(
   logic            drain_done;
 
   assign row_last   = (row_q == RowW'(Rows - 1));
-  assign row_valid  = (state_q == Send);
+  assign row_valid  = (state_q == StSend);
   assign row_fire   = row_valid & row_ready;
   assign drain_done = valid_o & ready_i & last_o;
 
@@ -247,20 +247,20 @@ module mac_array #(
     if (row_fire) row_d = row_last ? '0 : row_q + 1'b1;
 
     unique case (state_q)
-      Compute: if (step_end & tile_q.drain) state_d = Settle;
-      Settle:  state_d = Send;
-      Send:    if (row_fire & row_last) state_d = Flush;
-      default: ;  // Flush
+      StCompute: if (step_end & tile_q.drain) state_d = StSettle;
+      StSettle:  state_d = StSend;
+      StSend:    if (row_fire & row_last) state_d = StFlush;
+      default: ;  // StFlush
     endcase
     if (drain_done) begin
-      state_d      = Compute;
+      state_d      = StCompute;
       suppressed_d = 1'b0;
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q      <= Compute;
+      state_q      <= StCompute;
       tile_q       <= '0;
       row_q        <= '0;
       suppressed_q <= 1'b0;

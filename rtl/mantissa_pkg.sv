@@ -25,14 +25,6 @@ package mantissa_pkg;
     logic inexact;
   } flags_t;
 
-  // What range_bn_forward does with a channel (ARITHMETIC.md 8): bit 0 asks for its statistics, bit 1 for
-  // normalised elements.
-  typedef enum logic [1:0] {
-    BnStatistics = 2'b01,  // one pass
-    BnNormalise  = 2'b10,  // one pass, with mean and inv given
-    BnBoth       = 2'b11   // two passes, the second with the first one's mean and inv
-  } bn_mode_e;
-
   // What a result of range_bn_forward is.
   typedef enum logic [1:0] {
     BnElement = 2'd0,  // y

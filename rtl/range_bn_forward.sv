@@ -23,7 +23,7 @@ module range_bn_forward #(
   input  logic                 valid_i,
   output logic                 ready_o,
   input  logic [31:0]          x_i,
-  input  logic [1:0]           mode_i,               // mantissa_pkg::bn_mode_e
+  input  logic [1:0]           mode_i,               // bit 0: statistics, bit 1: elements
   input  logic [IndexBits-1:0] count_i,              // n
   input  logic [IndexBits-1:0] chunk_length_i,       // n/k
   input  logic [31:0]          reciprocal_count_i,   // fp32(1/n)
@@ -279,7 +279,7 @@ module range_bn_forward #(
       sum_d      = add_z;
       nan_d      = nan_q | x_nan;
       fold_d     = at_chunk_end;
-      position_d = at_chunk_end ? '0 : position_q + 1'b1;
+      position_d = (at_chunk_end | at_end) ? '0 : position_q + 1'b1;
       if (above | (position_q == '0)) begin
         high_d   = x_i;
         argmax_d = index_q;

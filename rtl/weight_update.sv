@@ -41,6 +41,10 @@ module weight_update #(
   output logic                 nonfinite_o
 );
 
+  if (Round != mantissa_pkg::RoundNe && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
+    $error("weight_update: Round must be RoundNe or RoundSr");
+  end
+
   localparam int unsigned ExpW      = 10;  // holds the exponents of all FP32 products
   localparam int unsigned DecayTapW = 35 + 4 * 38 + 3 * ExpW + 36;  // of fp_mac, FP32 times FP16
   localparam int unsigned TapW      = 48 + 4 * 51 + 3 * ExpW + 36;  // FP32 times FP32
@@ -259,34 +263,15 @@ module weight_update #(
   );
 
   // --------------------------------------------------------------------------------------- step
-  logic            w_neg, w_zero, w_inf, w_nan;
-  logic [7:0]      w_exp;
-  logic [10:0]     w_sig;
-  logic [7:0]      w_field;
-  logic [31:0]     w_wide;
-  logic            unused_w_snan;
-  logic            unused_w_hidden;
+  logic [31:0] w_wide;
 
-  fp_decode #(
-    .Exp (5),
-    .Man (10),
-    .Bias(15),
-    .ExpW(8)
-  ) u_decode_w (
+  fp_to_fp32 #(
+    .Exp(5),
+    .Man(10)
+  ) u_widen_w (
     .code_i(moved.ctx.w),
-    .neg_o (w_neg),
-    .zero_o(w_zero),
-    .inf_o (w_inf),
-    .nan_o (w_nan),
-    .snan_o(unused_w_snan),
-    .exp_o (w_exp),
-    .sig_o (w_sig)
+    .fp32_o(w_wide)
   );
-
-  // Every FP16 number is a normal number or zero in FP32.
-  assign w_field         = (w_inf | w_nan) ? 8'hFF : w_zero ? 8'h00 : w_exp + 8'd127;
-  assign w_wide          = {w_neg, w_field, w_sig[9] | w_nan, w_sig[8:0], 13'h0};
-  assign unused_w_hidden = w_sig[10];
 
   typedef struct packed {
     logic [15:0]     w;

@@ -6,15 +6,25 @@
 #define HWY_TARGET_INCLUDE "models/kernels/draw_stream.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target, as Highway wants it.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// out[i] = XOR over t of term[t][i]. A term may be `out` itself, at least one block behind.
-void XorTerms(const std::uint32_t* const* term, std::size_t terms, std::uint32_t* out, std::size_t count,
-              std::size_t spacing) {
+template <bool Copied, class V>
+HWY_INLINE void Put(V x, std::uint32_t* out, std::uint32_t* copy) {
+  const hn::ScalableTag<std::uint32_t> d;
+  hn::StoreU(x, d, out);
+  if constexpr (Copied) hn::Stream(x, d, copy);
+}
+
+// out[i] = XOR over t of term[t][i]. A term may be `out` itself, at least one block behind. Copied: the same
+// to `copy`, which is aligned to a vector, past the caches.
+template <bool Copied>
+void XorInto(const std::uint32_t* const* term, std::size_t terms, std::uint32_t* out, std::uint32_t* copy,
+             std::size_t count, std::size_t spacing) {
   const hn::ScalableTag<std::uint32_t> d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
@@ -30,24 +40,35 @@ void XorTerms(const std::uint32_t* const* term, std::size_t terms, std::uint32_t
         x2 = hn::Xor(x2, hn::LoadU(d, term[t] + i + 2 * lanes));
         x3 = hn::Xor(x3, hn::LoadU(d, term[t] + i + 3 * lanes));
       }
-      hn::StoreU(x0, d, out + i);
-      hn::StoreU(x1, d, out + i + lanes);
-      hn::StoreU(x2, d, out + i + 2 * lanes);
-      hn::StoreU(x3, d, out + i + 3 * lanes);
+      Put<Copied>(x0, out + i, copy + i);
+      Put<Copied>(x1, out + i + lanes, copy + i + lanes);
+      Put<Copied>(x2, out + i + 2 * lanes, copy + i + 2 * lanes);
+      Put<Copied>(x3, out + i + 3 * lanes, copy + i + 3 * lanes);
     }
   }
   if (spacing >= lanes) {
     for (; i + lanes <= count; i += lanes) {
       auto x = hn::LoadU(d, term[0] + i);
       for (std::size_t t = 1; t < terms; ++t) x = hn::Xor(x, hn::LoadU(d, term[t] + i));
-      hn::StoreU(x, d, out + i);
+      Put<Copied>(x, out + i, copy + i);
     }
   }
   for (; i < count; ++i) {
     std::uint32_t x = 0;
     for (std::size_t t = 0; t < terms; ++t) x ^= term[t][i];
     out[i] = x;
+    if constexpr (Copied) copy[i] = x;
   }
+}
+
+void XorTerms(const std::uint32_t* const* term, std::size_t terms, std::uint32_t* out, std::size_t count,
+              std::size_t spacing) {
+  XorInto<false>(term, terms, out, out, count, spacing);
+}
+
+void XorTermsCopied(const std::uint32_t* const* term, std::size_t terms, std::uint32_t* out,
+                    std::uint32_t* copy, std::size_t count, std::size_t spacing) {
+  XorInto<true>(term, terms, out, copy, count, spacing);
 }
 
 }  // namespace mantissa::kernels::HWY_NAMESPACE
@@ -56,6 +77,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mantissa::kernels {
 HWY_EXPORT(XorTerms);
+HWY_EXPORT(XorTermsCopied);
+
+namespace {
+
+// Above so many elements a stream is no longer in any cache when it is read again: it is written past them,
+// which spares reading the lines that it overwrites.
+constexpr std::size_t past_caches = std::size_t{1} << 22;
+constexpr std::size_t line_elements = 64 / sizeof(std::uint32_t);
+
+}  // namespace
 
 DrawStream::DrawStream(const DrawSource& source, std::uint64_t first_lane, int lanes, Spacing spacing)
     : lanes_(lanes),
@@ -95,23 +126,44 @@ void DrawStream::seek(std::uint64_t draw) {
 }
 
 void DrawStream::fill(std::span<std::uint32_t> out) {
-  const std::size_t depth = lag_.back();
   next_draw_ += out.size() / lanes_;
   if (history_.empty()) {
-    const std::size_t first = std::min(depth, out.size());
-    fill_by_steps(out.first(first));
-    if (first < depth) return;
-    fill_by_recurrence(out, first);
-    history_.assign(out.end() - static_cast<std::ptrdiff_t>(depth), out.end());
+    const std::size_t depth = lag_.back();
+    const std::span<std::uint32_t> first = out.first(std::min(depth, out.size()));
+    fill_by_steps(first);
+    if (first.size() < depth) return;
+    history_.assign(first.begin(), first.end());
+    out = out.subspan(depth);
+  }
+  if (out.size() < past_caches) {
+    fill_by_recurrence(out);
     return;
   }
-  fill_by_recurrence(out, 0);
-  if (out.size() >= depth) {
-    std::copy(out.end() - static_cast<std::ptrdiff_t>(depth), out.end(), history_.begin());
-  } else {
-    std::copy(history_.begin() + static_cast<std::ptrdiff_t>(out.size()), history_.end(), history_.begin());
-    std::copy(out.begin(), out.end(), history_.end() - static_cast<std::ptrdiff_t>(out.size()));
+  const std::size_t beyond_line =
+      reinterpret_cast<std::uintptr_t>(out.data()) / sizeof(std::uint32_t) % line_elements;
+  const std::size_t head = (line_elements - beyond_line) % line_elements;
+  fill_by_recurrence(out.first(head));
+  fill_by_recurrence(out.subspan(head + fill_past_caches(out.subspan(head))));
+}
+
+// Whole blocks of the stream, made in a window that stays in the first cache. Returns how many elements.
+std::size_t DrawStream::fill_past_caches(std::span<std::uint32_t> out) {
+  const std::size_t depth = lag_.back();
+  const std::size_t block = std::max<std::size_t>(4096, 8 * depth) / line_elements * line_elements;
+  std::vector<std::uint32_t> window(depth + block);
+  std::uint32_t* const made = window.data() + depth;
+  std::vector<const std::uint32_t*> term;
+  for (const std::size_t lag : lag_) term.push_back(made - lag);
+  std::copy(history_.begin(), history_.end(), window.begin());
+  std::size_t done = 0;
+  for (; done + block <= out.size(); done += block) {
+    HWY_DYNAMIC_DISPATCH(XorTermsCopied)
+    (term.data(), term.size(), made, out.data() + done, block, lag_.front());
+    std::copy(made + block - depth, made + block, window.data());
   }
+  hwy::FlushStream();
+  std::copy(window.data(), made, history_.begin());
+  return done;
 }
 
 void DrawStream::fill_by_steps(std::span<std::uint32_t> out) {
@@ -120,10 +172,10 @@ void DrawStream::fill_by_steps(std::span<std::uint32_t> out) {
   }
 }
 
-// Elements [done, size): each term comes from `out` as far as it reaches back, before that from the history.
-void DrawStream::fill_by_recurrence(std::span<std::uint32_t> out, std::size_t done) {
+// Each term comes from `out` as far as it reaches back, before that from the history.
+void DrawStream::fill_by_recurrence(std::span<std::uint32_t> out) {
   std::vector<const std::uint32_t*> term(lag_.size());
-  while (done < out.size()) {
+  for (std::size_t done = 0; done < out.size();) {
     std::size_t end = out.size();
     for (std::size_t t = 0; t < lag_.size(); ++t) {
       if (done >= lag_[t]) {
@@ -135,6 +187,14 @@ void DrawStream::fill_by_recurrence(std::span<std::uint32_t> out, std::size_t do
     }
     HWY_DYNAMIC_DISPATCH(XorTerms)(term.data(), term.size(), out.data() + done, end - done, lag_.front());
     done = end;
+  }
+  const auto depth = static_cast<std::ptrdiff_t>(lag_.back());
+  const auto size = static_cast<std::ptrdiff_t>(out.size());
+  if (size >= depth) {
+    std::copy(out.end() - depth, out.end(), history_.begin());
+  } else {
+    std::copy(history_.begin() + size, history_.end(), history_.begin());
+    std::copy(out.begin(), out.end(), history_.end() - size);
   }
 }
 

@@ -31,7 +31,8 @@ class DrawStream {
 
  private:
   void fill_by_steps(std::span<std::uint32_t> out);
-  void fill_by_recurrence(std::span<std::uint32_t> out, std::size_t done);
+  void fill_by_recurrence(std::span<std::uint32_t> out);
+  std::size_t fill_past_caches(std::span<std::uint32_t> out);
 
   int lanes_;
   int leap_;

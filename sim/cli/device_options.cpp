@@ -55,10 +55,6 @@ void read_map_file(const std::string& file, verify::ForeignDevice& device) {
   }
 }
 
-std::string quoted(const std::string& word) {
-  return word.find_first_of(" \t'\"$\\*?;&|<>()") == std::string::npos ? word : "'" + word + "'";
-}
-
 }  // namespace
 
 std::pair<std::string, std::string> name_and_value(const std::string& text, const std::string& option) {
@@ -74,13 +70,24 @@ void DeviceOptions::add_to(CLI::App& command) {
   command
       .add_option("--dut", files, "SystemVerilog file of a device to check in the unit's place; repeatable")
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->group(group);
   command.add_option("--top", top, "its top module")->type_name("MODULE")->group(group);
-  command.add_option("--param", parameters, "parameter of the top module")->type_name("K=V")->group(group);
-  command.add_option("--incdir", include_dirs, "directory of included files")->type_name("DIR")->group(group);
-  command.add_option("--define", defines, "preprocessor define")->type_name("NAME[=V]")->group(group);
+  command.add_option("--param", parameters, "parameter of the top module")
+      ->type_name("K=V")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--incdir", include_dirs, "directory of included files")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--define", defines, "preprocessor define")
+      ->type_name("NAME[=V]")
+      ->allow_extra_args(false)
+      ->group(group);
   command.add_option("--map", map, "the unit's port has another name in the device")
       ->type_name("PORT=NAME")
+      ->allow_extra_args(false)
       ->group(group);
   command.add_option("--map-file", map_file, "the same as YAML: ports: {a_i: opa, ...}, latency: N|valid")
       ->type_name("FILE")
@@ -124,7 +131,7 @@ std::optional<verify::ForeignDevice> DeviceOptions::device() const {
 std::string DeviceOptions::command_line() const {
   std::string text;
   const auto list = [&](const char* option, const std::vector<std::string>& values) {
-    for (const std::string& value : values) text += std::string(" ") + option + " " + quoted(value);
+    for (const std::string& value : values) text += std::string(" ") + option + " " + shell_word(value);
   };
   list("--dut", files);
   if (!top.empty()) list("--top", {top});

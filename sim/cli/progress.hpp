@@ -1,5 +1,4 @@
-// A progress line with time to go on standard error, for work of more than two seconds; silent unless that is
-// a terminal.
+// A progress line with time to go on standard error, for long work; silent unless that is a terminal.
 #pragma once
 
 #include <chrono>

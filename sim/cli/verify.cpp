@@ -72,7 +72,6 @@ std::vector<verify::Configuration> chosen_configurations(const verify::UnitKind&
     const std::string complaint = whole_number<int>(0, 1 << 20)(checked);
     if (!complaint.empty()) throw std::invalid_argument("--set " + name + ": " + complaint);
     chosen.front().parameters.set(name, std::stoi(checked));
-    chosen.front().name += ", " + setting;
   }
   return chosen;
 }
@@ -143,11 +142,13 @@ class Session {
   }
 
   ConfigurationReport run_configuration(const verify::VerifyJob& job) {
-    const std::string what = job.kind->name + " (" + job.configuration.name + ")";
+    std::string label = job.configuration.name;
+    for (const std::string& setting : options_.settings) label += ", " + setting;
+    const std::string what = job.kind->name + " (" + label + ")";
     progress_.show(done_, total_, what);
     ConfigurationReport report{
         .unit = job.kind->name,
-        .configuration = job.configuration.name,
+        .configuration = label,
         .device = job.foreign ? job.foreign->sources.top : job.kind->module,
         .seed = options_.seed,
         .run = verify::run_verify(job,
@@ -159,39 +160,44 @@ class Session {
         .reproduce = {},
         .wave = {}};
     ++done_;
-    if (report.run.lockstep.mismatch) record_mismatch(job, report);
+    if (report.run.lockstep.mismatch) {
+      report.wave = options_.wave;
+      if (report.wave.empty() && !report.run.died) record_waveform(job, report);
+      report.reproduce = reproduce(job, report.wave);
+    }
     return report;
   }
 
   // Runs again with a waveform around the mismatch; stimulus and stalls are the same.
-  void record_mismatch(const verify::VerifyJob& job, ConfigurationReport& report) {
+  void record_waveform(const verify::VerifyJob& job, ConfigurationReport& report) {
     verify::VerifyJob again = job;
     const std::uint64_t cycle = report.run.lockstep.mismatch->cycle;
-    report.wave = options_.wave.empty()
-                      ? file_name(job.kind->name + "_seed" + std::to_string(options_.seed)) + ".fst"
-                      : options_.wave;
+    const std::string wave = file_name(job.kind->name + "_seed" + std::to_string(options_.seed)) + ".fst";
     again.coverage_data.clear();
-    again.lockstep.wave = report.wave;
+    again.lockstep.wave = wave;
     again.lockstep.wave_first = cycle > cycles_before ? cycle - cycles_before : 0;
     again.lockstep.wave_last = cycle + cycles_after;
     progress_.show(done_, total_, job.kind->name + ": waveform of the mismatch");
-    verify::run_verify(again, [](std::uint64_t, std::uint64_t) {});
-    report.reproduce = reproduce(job, report.wave);
+    try {
+      verify::run_verify(again, [](std::uint64_t, std::uint64_t) {});
+      report.wave = wave;
+    } catch (const std::exception& error) {
+      // The mismatch is what counts.
+      report.run.lockstep.mismatch->golden.push_back("no waveform: " + std::string(error.what()));
+    }
   }
 
   std::string reproduce(const verify::VerifyJob& job, const std::string& wave) const {
     std::string command = "mantissa verify " + job.kind->name;
-    if (!options_.configuration.empty() || !foreign_) {
-      const std::string name = job.configuration.name.substr(0, job.configuration.name.find(", "));
-      command += " --config '" + (options_.settings.empty() ? job.configuration.name : name) + "'";
-    }
-    for (const std::string& setting : options_.settings) command += " --set " + setting;
+    if (!options_.configuration.empty() || !foreign_)
+      command += " --config " + shell_word(job.configuration.name);
+    for (const std::string& setting : options_.settings) command += " --set " + shell_word(setting);
     command += options_.device.command_line();
     if (options_.exhaustive) command += " --exhaustive";
     command += " --vectors " + std::to_string(job.lockstep.transactions) + " --seed " +
                std::to_string(options_.seed);
-    if (!options_.corrupt.empty()) command += " --corrupt " + options_.corrupt;
-    return command + " --wave " + wave;
+    if (!options_.corrupt.empty()) command += " --corrupt " + shell_word(options_.corrupt);
+    return wave.empty() ? command : command + " --wave " + shell_word(wave);
   }
 
   const VerifyOptions& options_;
@@ -232,6 +238,7 @@ void add_verify(CLI::App& program) {
   command->add_option("--config", options->configuration, "only this configuration of the unit")
       ->type_name("NAME");
   command->add_option("--set", options->settings, "another value for one of the unit's parameters")
+      ->allow_extra_args(false)
       ->type_name("K=V");
   command->add_option("--wave", options->wave, "write the whole run's waveform")->type_name("F.fst");
   command

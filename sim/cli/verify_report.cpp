@@ -47,6 +47,14 @@ std::string format(const char* pattern, auto... values) {
   return text;
 }
 
+// A line, or nothing where there are no names.
+std::string listed(const char* what, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  std::string line = what;
+  for (const std::string& name : names) line += " " + name;
+  return line + "\n";
+}
+
 Json values_json(const std::vector<Mismatch::Value>& values) {
   Json json = Json::object();
   for (const Mismatch::Value& value : values) {
@@ -98,7 +106,9 @@ std::string SessionReport::json() const {
               {"cycles", run.cycles},
               {"mismatches", run.mismatch ? 1 : 0},
               {"lockstep_vectors_per_second", rate(run)},
-              {"rtl_operations_per_second", run.rtl_rate}};
+              {"rtl_operations_per_second", report.run.rtl_speed}};
+    if (!report.run.missing_outputs.empty()) json["outputs_not_compared"] = report.run.missing_outputs;
+    if (!report.run.undriven_inputs.empty()) json["inputs_not_driven"] = report.run.undriven_inputs;
     Json bins = Json::object();
     for (const FunctionalCoverage::Bin& bin : report.run.bins) {
       bins[bin.name] = bin.hits;
@@ -134,7 +144,7 @@ std::string SessionReport::json() const {
   }
   Json json{{"version", MANTISSA_VERSION}, {"passed", passed()}, {"runs", list}};
   if (!coverage.empty()) json["rtl_coverage"] = covered;
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string SessionReport::text() const {
@@ -148,7 +158,9 @@ std::string SessionReport::text() const {
                    report.configuration.c_str(), static_cast<unsigned long long>(operations(run)),
                    static_cast<unsigned long long>(run.cycles), run.mismatch ? 1 : 0,
                    (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run),
-                   run.rtl_rate);
+                   report.run.rtl_speed);
+    notes += listed("not compared, for the device does not have it:", report.run.missing_outputs);
+    notes += listed("input of the device that nothing drives, held at 0:", report.run.undriven_inputs);
     if (!bins.empty.empty() && !run.mismatch) {
       notes += report.unit + " (" + report.configuration + "): empty bins:";
       for (const std::string& name : bins.empty) notes += " [" + name + "]";

@@ -35,13 +35,18 @@ void Device::Unload::operator()(void* library) const { dlclose(library); }
 Device::Device(const std::filesystem::path& shared_object)
     : library_(dlopen(shared_object.c_str(), RTLD_NOW | RTLD_LOCAL)) {
   if (!library_) throw std::runtime_error("cannot load a compiled device: " + std::string(dlerror()));
-  const auto create = reinterpret_cast<mantissa_dut_create>(dlsym(library_.get(), "mantissa_dut_create_v1"));
+  const auto create = reinterpret_cast<mantissa_dut_create>(dlsym(library_.get(), "mantissa_dut_create_v2"));
   if (create == nullptr) throw std::runtime_error(shared_object.string() + " is not a compiled device");
   api_.reset(create());
   for (std::uint32_t i = 0; i < api_->pin_count; ++i) {
     const mantissa_dut_pin& pin = api_->pins[i];
     pins_.push_back({pin.name, static_cast<int>(pin.bits), pin.output != 0, pin.storage});
   }
+}
+
+void Device::open_wave(const std::filesystem::path& path) {
+  if (api_->open_wave(api_->self, path.c_str()) == 0)
+    throw std::runtime_error("cannot write the waveform " + path.string());
 }
 
 const Device::Pin* Device::find(std::string_view name) const {

@@ -31,7 +31,8 @@ class Device {
   const Pin* find(std::string_view name) const;  // nullptr where there is none
 
   void eval() { api_->eval(api_->self); }
-  void open_wave(const std::filesystem::path& path) { api_->open_wave(api_->self, path.c_str()); }
+  // Throws std::runtime_error where the file cannot be written.
+  void open_wave(const std::filesystem::path& path);
   void dump_wave(std::uint64_t time) { api_->dump_wave(api_->self, time); }
   void close_wave() { api_->close_wave(api_->self); }
   void write_coverage(const std::filesystem::path& path) { api_->write_coverage(api_->self, path.c_str()); }

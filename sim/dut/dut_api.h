@@ -20,8 +20,9 @@ struct mantissa_dut {
   const struct mantissa_dut_pin* pins;
   uint32_t pin_count;
   void (*eval)(void* self);
-  // Waveform and coverage; no effect unless the device was compiled with them.
-  void (*open_wave)(void* self, const char* path);
+  // Waveform and coverage; no effect unless the device was compiled with them. open_wave returns 0 where it
+  // cannot write.
+  int (*open_wave)(void* self, const char* path);
   void (*dump_wave)(void* self, uint64_t time);
   void (*close_wave)(void* self);
   void (*write_coverage)(void* self, const char* path);

@@ -36,7 +36,4 @@ class VerilatorError : public std::runtime_error {
 // sources that do not compile, std::runtime_error where a tool is missing.
 std::filesystem::path verilate(const VerilatorJob& job);
 
-// Where compiled devices are kept: $MANTISSA_CACHE, else $XDG_CACHE_HOME/mantissa, else ~/.cache/mantissa.
-std::filesystem::path device_cache();
-
 }  // namespace mantissa

@@ -1,6 +1,7 @@
 #include "sim/stimulus/vector_unit.hpp"
 
 #include <charconv>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -42,6 +43,15 @@ std::vector<std::uint32_t> VectorUnit::corner(std::uint64_t index) const {
     values[i] = corners[i][index % corners[i].size()];
   }
   return values;
+}
+
+std::optional<std::vector<std::uint32_t>> VectorUnit::corner_in_turn(std::uint64_t index) const {
+  const std::uint64_t count = corner_count();
+  if (index % 2 != 0 || index / 2 >= count) return std::nullopt;
+  // Steps of the golden section spread best; a step without a common divisor visits all.
+  auto step = static_cast<std::uint64_t>(static_cast<double>(count) * 0.618);
+  while (std::gcd(step, count) != 1) ++step;
+  return corner(index / 2 * step % count);
 }
 
 int int_parameter(const Parameters& parameters, std::string_view name) {

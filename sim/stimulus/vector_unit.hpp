@@ -49,6 +49,9 @@ struct VectorUnit {
   std::uint64_t corner_count() const;
   // Corner vector `index` of corner_count().
   std::vector<std::uint32_t> corner(std::uint64_t index) const;
+  // For a run of unknown length: every other vector is a corner as long as there are any, in an order whose
+  // beginnings are spread over all of them. Nothing: vector `index` is random.
+  std::optional<std::vector<std::uint32_t>> corner_in_turn(std::uint64_t index) const;
 };
 
 using Parameters = std::map<std::string, std::string, std::less<>>;

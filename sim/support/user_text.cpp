@@ -1,5 +1,8 @@
 #include "sim/support/user_text.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 namespace mantissa {
 namespace {
 
@@ -33,6 +36,23 @@ std::string in_quotes(std::string_view text) { return "'" + shortened(text) + "'
 
 std::string without_control_characters(std::string_view text) {
   return escaped(text, [](unsigned char c) { return c >= first_printable && c != delete_character; });
+}
+
+std::string shell_word(std::string_view word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  return text + "'";
 }
 
 }  // namespace mantissa

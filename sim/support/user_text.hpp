@@ -13,4 +13,7 @@ std::string in_quotes(std::string_view text);
 // Control characters become \xNN; letters of any language stay.
 std::string without_control_characters(std::string_view text);
 
+// A word as a POSIX shell reads it back; in quotes only where it needs them.
+std::string shell_word(std::string_view word);
+
 }  // namespace mantissa

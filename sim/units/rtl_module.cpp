@@ -36,15 +36,27 @@ class PortFinder {
     return pin;
   }
 
+  // A port that the user has given a name must be there.
   const Device::Pin* optional(const std::string& port, int bits, bool output) const {
     const Device::Pin* pin = device_.find(device_name(port));
-    if (pin == nullptr) return nullptr;
+    if (pin == nullptr) {
+      if (map_.names.contains(port)) fail("the device has no port " + described(port));
+      return nullptr;
+    }
     if (pin->output != output) fail("port " + described(port) + " is an " + (output ? "input" : "output"));
     if (pin->bits != bits) {
       fail("port " + described(port) + " has " + std::to_string(pin->bits) + " bits, not " +
            std::to_string(bits));
     }
     return pin;
+  }
+
+  // Names that the user gave to ports that the unit does not have are typing errors.
+  void check_names(const std::vector<std::string>& known) const {
+    for (const auto& [port, name] : map_.names) {
+      if (std::find(known.begin(), known.end(), port) == known.end())
+        fail("the unit has no port " + port + " (mapped to " + name + ")");
+    }
   }
 
  private:
@@ -77,10 +89,22 @@ UnitShape shape_of(const UnitModule& unit) {
   return shape;
 }
 
+namespace {
+
+std::vector<std::string> names_of(const UnitShape& shape) {
+  std::vector<std::string> names = {"clk_i", "rst_ni", "valid_i", "ready_o", "valid_o", "ready_i"};
+  for (const PortShape& port : shape.inputs) names.push_back(port.name);
+  for (const PortShape& port : shape.outputs) names.push_back(port.name);
+  return names;
+}
+
+}  // namespace
+
 RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const UnitShape& shape,
                      const DeviceMap& map, const std::vector<std::string>& optional)
     : UnitModule(name), device_(device), latency_(map.latency), in_flight_(std::max(map.latency, 0)) {
   const PortFinder find(device, shape, map);
+  find.check_names(names_of(shape));
   clk_ = find.optional("clk_i", 1, false);
   rst_n_ = find.optional("rst_ni", 1, false);
   if (latency_ < 0) {
@@ -118,14 +142,36 @@ bool RtlModule::has_output(std::string_view name) const {
   });
 }
 
-RtlModule::Transfers RtlModule::bare_cycle(bool valid, bool ready, const std::vector<Bits>& inputs) {
+std::vector<std::string> RtlModule::missing_outputs() const {
+  std::vector<std::string> names;
+  for (const OutputBinding& output : outputs_) {
+    if (output.pin == nullptr) names.emplace_back(output.port->basename());
+  }
+  return names;
+}
+
+std::vector<std::string> RtlModule::undriven_inputs() const {
+  std::vector<std::string> names;
+  for (const Device::Pin& pin : device_.pins()) {
+    const bool driven = std::any_of(inputs_.begin(), inputs_.end(),
+                                    [&pin](const InputBinding& input) { return input.pin == &pin; }) ||
+                        &pin == clk_ || &pin == rst_n_ || &pin == valid_in_ || &pin == ready_in_;
+    if (!pin.output && !driven) names.push_back(pin.name);
+  }
+  return names;
+}
+
+void RtlModule::bare_inputs(const std::vector<Bits>& values) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].pin != nullptr) inputs_[i].pin->set(values[i]);
+  }
+}
+
+RtlModule::Transfers RtlModule::bare_cycle(bool reset, bool valid, bool ready) {
   drive(clk_, false);
-  drive(rst_n_, true);
+  drive(rst_n_, !reset);
   drive(valid_in_, valid);
   drive(ready_in_, ready);
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].pin != nullptr) inputs_[i].pin->set(inputs[i]);
-  }
   device_.eval();
   const Transfers transfers{valid && (ready_out_ == nullptr || sample(ready_out_)),
                             ready && valid_out_ != nullptr && sample(valid_out_)};
@@ -141,9 +187,10 @@ void RtlModule::corrupt(std::string_view /*stage*/) {
 void RtlModule::settle() {
   if (latency_ > 0 && clk_i.posedge()) {
     // The device has no valid: this side remembers in which cycles a result is one.
-    in_flight_.insert(in_flight_.begin(), rst_ni.read() && valid_i.read());
+    in_flight_.insert(in_flight_.begin(), valid_i.read());
     in_flight_.pop_back();
   }
+  if (!rst_ni.read()) in_flight_.assign(in_flight_.size(), false);
   drive(clk_, clk_i.read());
   drive(rst_n_, rst_ni.read());
   drive(valid_in_, valid_i.read());

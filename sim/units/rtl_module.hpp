@@ -35,19 +35,23 @@ struct DeviceMap {
 class RtlModule : public UnitModule {
  public:
   // Throws std::invalid_argument that names a port that is missing or has another width, and lists what the
-  // unit expects. Outputs of `optional_outputs` may be missing; they stay zero.
+  // unit expects. Ports of `optional` may be missing; an output then stays zero.
   RtlModule(const sc_core::sc_module_name& name, Device& device, const UnitShape& shape,
             const DeviceMap& map = {}, const std::vector<std::string>& optional = {});
 
   bool has_output(std::string_view name) const;
+  // The unit's outputs that the device does not have, and the device's inputs that the unit does not have.
+  std::vector<std::string> missing_outputs() const;
+  std::vector<std::string> undriven_inputs() const;
 
   struct Transfers {
     bool taken = false;  // the device took the input
     bool given = false;  // it gave an output
   };
-  // One clock cycle on the device itself, past SystemC and without looking at data outputs: what the RTL
-  // alone costs. Outside of a simulation only.
-  Transfers bare_cycle(bool valid, bool ready, const std::vector<Bits>& inputs);
+  // Past SystemC and without looking at data outputs, for what the RTL alone costs; outside of a simulation
+  // only. What the data inputs hold, then one clock cycle.
+  void bare_inputs(const std::vector<Bits>& values);
+  Transfers bare_cycle(bool reset, bool valid, bool ready);
 
   std::vector<std::string> stages() const override { return {}; }
   void corrupt(std::string_view stage) override;

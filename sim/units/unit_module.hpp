@@ -58,6 +58,15 @@ class UnitModule : public sc_core::sc_module {
   std::span<DataIn* const> inputs() const { return inputs_; }
   std::span<DataOut* const> outputs() const { return outputs_; }
 
+  // All ports into a waveform, under their names in the hierarchy. Before the simulation starts, once bound.
+  void trace(sc_core::sc_trace_file* file) const override {
+    for (const auto* port : {&clk_i, &rst_ni, &valid_i, &ready_i})
+      sc_core::sc_trace(file, *port, port->name());
+    for (const auto* port : {&ready_o, &valid_o}) sc_core::sc_trace(file, *port, port->name());
+    for (const DataIn* port : inputs_) sc_trace(file, port->read(), port->name());
+    for (const DataOut* port : outputs_) sc_trace(file, port->read(), port->name());
+  }
+
   // From now on one bit of what this stage computes is wrong: a test that still passes tests nothing.
   virtual std::vector<std::string> stages() const = 0;
   virtual void corrupt(std::string_view stage) = 0;

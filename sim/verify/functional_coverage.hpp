@@ -21,10 +21,18 @@ class FunctionalCoverage {
     bins_.push_back({std::move(name)});
     return static_cast<int>(bins_.size()) - 1;
   }
-  void hit(int bin) { ++bins_[bin].hits; }
+  void hit(int bin) {
+    if (deferred_ != nullptr) {
+      deferred_->push_back(bin);
+    } else {
+      ++bins_[bin].hits;
+    }
+  }
   void hit_if(bool condition, int bin) {
     if (condition) hit(bin);
   }
+  // From now on hits are noted there instead of counted, until they are due; nullptr: counted again.
+  void defer(std::vector<int>* hits) { deferred_ = hits; }
   // Bins whose name begins so cannot be hit, for this reason. A hit shows the reason to be wrong: the bin
   // then counts as any other.
   void exclude(const std::string& prefix, const std::string& reason) {
@@ -37,6 +45,7 @@ class FunctionalCoverage {
 
  private:
   std::vector<Bin> bins_;
+  std::vector<int>* deferred_ = nullptr;
 };
 
 }  // namespace mantissa::verify

@@ -1,11 +1,13 @@
 #include "sim/verify/isolated.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -29,6 +31,7 @@ void send(int descriptor, char kind, std::string text) {
 }
 
 [[noreturn]] void child(int descriptor, const std::function<std::string(const ReportProgress&)>& work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);    // nobody would read the result
   dup2(STDERR_FILENO, STDOUT_FILENO);  // what the device prints is not part of a report
   try {
     send(descriptor, 'R', work([descriptor](std::uint64_t done, std::uint64_t total) {
@@ -105,10 +108,10 @@ std::string run_isolated(const std::function<std::string(const ReportProgress&)>
   }
   const std::string& last = messages.last();
   if (last.empty()) {
-    throw std::runtime_error(
-        WIFSIGNALED(status)
-            ? "the device ended the simulation with signal " + std::to_string(WTERMSIG(status))
-            : "the device ended the simulation with exit code " + std::to_string(WEXITSTATUS(status)));
+    throw ProcessDied(WIFSIGNALED(status)
+                          ? "the device ended the simulation with signal " + std::to_string(WTERMSIG(status))
+                          : "the device ended the simulation with exit code " +
+                                std::to_string(WEXITSTATUS(status)));
   }
   if (last.front() == 'I') throw std::invalid_argument(last.substr(1));
   if (last.front() == 'E') throw std::runtime_error(last.substr(1));

@@ -4,14 +4,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 namespace mantissa::verify {
 
 using ReportProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
+// The process ended without a result.
+class ProcessDied : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
+};
+
 // Returns what `work` returned. Rethrows its std::exception as the same message in std::invalid_argument or
-// std::runtime_error; throws std::runtime_error where the process died. `progress` is called here, with what
+// std::runtime_error; throws ProcessDied where the process died. `progress` is called here, with what
 // `work` reports there.
 std::string run_isolated(const std::function<std::string(const ReportProgress&)>& work,
                          const ReportProgress& progress);

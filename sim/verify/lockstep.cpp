@@ -12,6 +12,7 @@ namespace {
 using sc_core::sc_signal;
 
 constexpr int half_period_ns = 5;
+constexpr int rehearsal_cycles = 512;
 
 // A model under test with the signals on its outputs.
 class Station {
@@ -74,51 +75,13 @@ class Stalls {
   int take_rate_ = 256;
 };
 
-// The first cycles of a run, to drive the RTL with them again, alone.
-struct Recording {
-  static constexpr std::size_t longest = 4096;
-  struct Cycle {
-    bool valid = false;
-    bool ready = false;
-    std::size_t transaction = 0;
-  };
-  std::vector<Transaction> transactions;
-  std::vector<Cycle> cycles;
-
-  void add(bool valid, bool ready, const Transaction& current) {
-    if (cycles.size() == longest || current.empty()) return;
-    if (transactions.empty() || transactions.back() != current) transactions.push_back(current);
-    cycles.push_back({valid, ready, transactions.size() - 1});
-  }
-};
-
-double rtl_rate(const Recording& recording, const Reference& reference, RtlModule& rtl) {
-  if (recording.cycles.empty()) return 0;
-  constexpr double long_enough = 0.2;  // seconds
-  std::vector<std::uint64_t> operations;
-  for (const Transaction& transaction : recording.transactions)
-    operations.push_back(reference.operations(transaction));
-  std::uint64_t taken = 0;
-  std::uint64_t given = 0;
-  const auto start = std::chrono::steady_clock::now();
-  for (;;) {
-    for (const Recording::Cycle& cycle : recording.cycles) {
-      const auto transfers =
-          rtl.bare_cycle(cycle.valid, cycle.ready, recording.transactions[cycle.transaction]);
-      if (transfers.taken) taken += operations[cycle.transaction];
-      if (transfers.given) ++given;
-    }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (seconds > long_enough) return static_cast<double>(std::max(taken, given)) / seconds;
-  }
-}
-
 class Bench : public sc_core::sc_module {
  public:
-  Bench(Reference& reference, UnitModule& systemc, bool compare_systemc, RtlModule& rtl, Device& device,
-        bool back_pressure, const LockstepOptions& options, const ProgressReport& progress)
+  Bench(Reference& reference, Reference& rehearsal, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
+        Device& device, bool back_pressure, const LockstepOptions& options, const ProgressReport& progress)
       : sc_module(sc_core::sc_module_name("bench")),
         reference_(reference),
+        rehearsal_(rehearsal),
         rtl_module_(rtl),
         device_(device),
         back_pressure_(back_pressure),
@@ -139,7 +102,6 @@ class Bench : public sc_core::sc_module {
   }
 
   LockstepResult result;
-  Recording recording;
 
  private:
   void connect(UnitModule& unit) {
@@ -160,15 +122,50 @@ class Bench : public sc_core::sc_module {
         static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS)));
   }
 
-  void run() {
-    for (int i = 0; i < 2; ++i) {  // reset
+  void clock() {
+    half_cycle();
+    clk_.write(true);
+    half_cycle();
+    clk_.write(false);
+  }
+
+  void reset() {
+    rst_n_.write(false);
+    clock();
+    clock();
+    rst_n_.write(true);
+  }
+
+  void rehearse() {
+    std::uint64_t index = 0;
+    for (int cycle = 0; cycle < rehearsal_cycles; ++cycle) {
+      stalls_.next_cycle(cycle);
+      if (!pending_ && stalls_.offer(rehearsal_.input_rate())) {
+        stimulus::Dice dice(options_.seed + 1, index);
+        write_inputs(rehearsal_.stimulus(index++, dice));
+        pending_ = true;
+      }
+      valid_.write(pending_);
+      ready_.write(!back_pressure_ || stalls_.take());
       half_cycle();
+      if (stations_[0]->ready()) pending_ = false;
       clk_.write(true);
       half_cycle();
       clk_.write(false);
     }
-    rst_n_.write(true);
-    for (; !finished(); ++cycle_) {
+    pending_ = false;
+    valid_.write(false);
+    // Reset is asynchronous: it shows before any clock edge. A foreign device may wait for the clock.
+    rst_n_.write(false);
+    half_cycle();
+    compare_models();
+  }
+
+  void run() {
+    reset();
+    rehearse();
+    if (!result.mismatch) reset();
+    for (; !finished() && !result.mismatch; ++cycle_) {
       drive();
       half_cycle();
       dump();
@@ -208,7 +205,6 @@ class Bench : public sc_core::sc_module {
     valid_.write(pending_);
     taking_ = !back_pressure_ || options_.exhaustive || fed() || stalls_.take();
     ready_.write(taking_);
-    recording.add(pending_, taking_, current_);
   }
 
   void write_inputs(const Transaction& values) {
@@ -284,7 +280,7 @@ class Bench : public sc_core::sc_module {
       for (std::size_t i = 0; i < rtl.outputs(); ++i) {
         if (rtl.output(i) == systemc.output(i)) continue;
         fail(systemc, rtl.port(i) + " of SystemC and RTL differ", current_);
-        result.mismatch->outputs.push_back({rtl.port(i), systemc.output(i).hex(), rtl.output(i).hex()});
+        result.mismatch->outputs.push_back({rtl.port(i), rtl.output(i).hex(), systemc.output(i).hex()});
         return;
       }
     }
@@ -313,6 +309,7 @@ class Bench : public sc_core::sc_module {
   }
 
   Reference& reference_;
+  Reference& rehearsal_;
   RtlModule& rtl_module_;
   Device& device_;
   bool back_pressure_;
@@ -341,16 +338,15 @@ class Bench : public sc_core::sc_module {
 
 }  // namespace
 
-LockstepResult run_lockstep(Reference& reference, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
-                            Device& device, bool back_pressure, const LockstepOptions& options,
-                            const ProgressReport& progress) {
-  Bench bench(reference, systemc, compare_systemc, rtl, device, back_pressure, options, progress);
+LockstepResult run_lockstep(Reference& reference, Reference& rehearsal, UnitModule& systemc,
+                            bool compare_systemc, RtlModule& rtl, Device& device, bool back_pressure,
+                            const LockstepOptions& options, const ProgressReport& progress) {
+  Bench bench(reference, rehearsal, systemc, compare_systemc, rtl, device, back_pressure, options, progress);
   // The end of a run is no news.
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
   const auto start = std::chrono::steady_clock::now();
   sc_core::sc_start();
   bench.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!bench.result.mismatch) bench.result.rtl_rate = rtl_rate(bench.recording, reference, rtl);
   return bench.result;
 }
 

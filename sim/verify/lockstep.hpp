@@ -45,18 +45,19 @@ struct LockstepResult {
   std::uint64_t outputs = 0;
   std::uint64_t cycles = 0;
   double seconds = 0;
-  double rtl_rate = 0;               // operations per second of the RTL alone, on the run's own stimulus
   std::optional<Mismatch> mismatch;  // the run ends with the first one
 };
 
 // Called now and then with transactions done and wanted.
 using ProgressReport = std::function<void(std::uint64_t, std::uint64_t)>;
 
-// With `compare_systemc` off the RTL is compared with the golden model alone, output by output, whatever its
-// latency; the SystemC unit then only runs along. With `back_pressure` off outputs are always taken. One call
-// per process: the SystemC kernel elaborates once.
-LockstepResult run_lockstep(Reference& reference, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
-                            Device& device, bool back_pressure, const LockstepOptions& options,
-                            const ProgressReport& progress);
+// Before the run the units work for a while on stimulus of `rehearsal`, a reference that is not used
+// otherwise, and are reset in the middle of it: nothing of it may be left. With `compare_systemc` off the RTL
+// is compared with the golden model alone, output by output, whatever its latency; the SystemC unit then only
+// runs along. With `back_pressure` off outputs are always taken. One call per process: the SystemC kernel
+// elaborates once.
+LockstepResult run_lockstep(Reference& reference, Reference& rehearsal, UnitModule& systemc,
+                            bool compare_systemc, RtlModule& rtl, Device& device, bool back_pressure,
+                            const LockstepOptions& options, const ProgressReport& progress);
 
 }  // namespace mantissa::verify

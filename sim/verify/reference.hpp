@@ -30,7 +30,7 @@ class Reference {
   Reference& operator=(const Reference&) = delete;
   virtual ~Reference() = default;
 
-  // Input transaction number `index` of a run: corners first, then random ones from `dice`.
+  // Input transaction number `index` of a run: corners, and random ones from `dice`.
   virtual Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) = 0;
   // What to drive in a cycle without an input transaction; nothing: the inputs stay as they are. Called once
   // per such cycle, in order with accept.
@@ -48,6 +48,10 @@ class Reference {
   // How often an input is offered, of 256 cycles, when the bench does not hold it back.
   virtual int input_rate() const { return 256; }
 
+  // Stimulus that keeps the unit busy, for measuring its speed.
+  virtual Transaction busy_stimulus(std::uint64_t index, stimulus::Dice& dice) {
+    return stimulus(index, dice);
+  }
   // How many operations this input stands for: multiply-accumulates of an array, 1 of most units.
   virtual std::uint64_t operations(const Transaction& /*inputs*/) const { return 1; }
 

@@ -13,9 +13,16 @@ class StreamReference : public Reference {
  public:
   // A unit may hold an input while it answers, so the answers are expected from the moment of the offer on.
   Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
-    while (beats_.empty()) make_stream(streams_++, dice);
+    while (beats_.empty()) {
+      coverage_.defer(&hits_);
+      make_stream(streams_++, dice);
+      coverage_.defer(nullptr);
+      if (!beats_.empty()) beats_.back().hits.insert(beats_.back().hits.end(), hits_.begin(), hits_.end());
+      hits_.clear();
+    }
     Beat beat = std::move(beats_.front());
     beats_.pop_front();
+    for (const int bin : beat.hits) coverage_.hit(bin);
     Transaction inputs = beat.inputs;
     if (beat.answers > 0) owed_.push_back(std::move(beat));
     return inputs;
@@ -41,16 +48,23 @@ class StreamReference : public Reference {
     Transaction inputs;
     std::size_t answers = 0;
     std::function<Transaction(std::size_t)> answer = {};
+    std::vector<int> hits = {};  // bins that it falls into
   };
-  // Adds the beats of stream number `index`: corners first, then random ones.
+  // Adds the beats of stream number `index`: corners first, then random ones. A bin that is hit on the way
+  // counts when the beat that is added next is driven, the last ones with the stream's last beat.
   virtual void make_stream(std::uint64_t index, stimulus::Dice& dice) = 0;
-  void add(Transaction inputs) { beats_.push_back({std::move(inputs)}); }
+  void add(Transaction inputs) { add(Beat{std::move(inputs)}); }
   void add(Transaction inputs, Transaction output) {
-    beats_.push_back({std::move(inputs), 1, [output = std::move(output)](std::size_t) { return output; }});
+    add(Beat{std::move(inputs), 1, [output = std::move(output)](std::size_t) { return output; }});
   }
-  void add(Beat beat) { beats_.push_back(std::move(beat)); }
+  void add(Beat beat) {
+    beat.hits = std::move(hits_);
+    hits_.clear();
+    beats_.push_back(std::move(beat));
+  }
 
  private:
+  std::vector<int> hits_;   // of the beat that is being made
   std::deque<Beat> beats_;  // not yet offered
   std::deque<Beat> owed_;   // offered, not yet answered
   std::size_t given_ = 0;   // answers to the first of them

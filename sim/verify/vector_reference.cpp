@@ -62,7 +62,7 @@ std::vector<std::uint32_t> VectorReference::fields_of(const Transaction& inputs)
 }
 
 Transaction VectorReference::stimulus(std::uint64_t index, stimulus::Dice& dice) {
-  if (index < unit_.corner_count()) return transaction(unit_.corner(index));
+  if (const auto corner = unit_.corner_in_turn(index)) return transaction(*corner);
   std::vector<std::uint32_t> fields(unit_.inputs.size());
   unit_.randomise(dice, fields);
   return transaction(fields);

@@ -1,6 +1,10 @@
 #include "sim/verify/verify_run.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "sim/support/user_text.hpp"
+#include "sim/verify/rtl_speed.hpp"
 
 namespace mantissa::verify {
 namespace {
@@ -34,9 +38,14 @@ std::vector<Mismatch::Value> values_of(const Json& list) {
 
 // From the simulating process to this one.
 std::string packed(const VerifyReport& report) {
-  Json json{{"inputs", report.lockstep.inputs},     {"outputs", report.lockstep.outputs},
-            {"cycles", report.lockstep.cycles},     {"seconds", report.lockstep.seconds},
-            {"rtl_rate", report.lockstep.rtl_rate}, {"bins", Json::array()}};
+  Json json{{"inputs", report.lockstep.inputs},
+            {"outputs", report.lockstep.outputs},
+            {"cycles", report.lockstep.cycles},
+            {"seconds", report.lockstep.seconds},
+            {"rtl_speed", report.rtl_speed},
+            {"bins", Json::array()},
+            {"missing_outputs", report.missing_outputs},
+            {"undriven_inputs", report.undriven_inputs}};
   for (const FunctionalCoverage::Bin& bin : report.bins)
     json["bins"].push_back({bin.name, bin.hits, bin.unreachable});
   if (report.lockstep.mismatch) {
@@ -59,7 +68,9 @@ VerifyReport unpacked(const std::string& text) {
   report.lockstep.outputs = json["outputs"];
   report.lockstep.cycles = json["cycles"];
   report.lockstep.seconds = json["seconds"];
-  report.lockstep.rtl_rate = json["rtl_rate"];
+  report.rtl_speed = json["rtl_speed"];
+  report.missing_outputs = json["missing_outputs"];
+  report.undriven_inputs = json["undriven_inputs"];
   for (const Json& bin : json["bins"]) report.bins.push_back({bin[0], bin[1], bin[2]});
   if (json.contains("mismatch")) {
     const Json& from = json["mismatch"];
@@ -82,26 +93,44 @@ std::vector<std::string> optional_ports(const UnitKind& kind, const UnitParamete
   return ports;
 }
 
+void corrupt(UnitModule& systemc, const VerifyJob& job) {
+  if (job.foreign)
+    throw std::invalid_argument("--corrupt changes the SystemC unit, which --dut is not compared with");
+  const std::vector<std::string> stages = systemc.stages();
+  if (std::find(stages.begin(), stages.end(), job.corrupt_stage) == stages.end()) {
+    std::string known;
+    for (const std::string& stage : stages) known += " " + stage;
+    throw std::invalid_argument("unit " + job.kind->name + " has no stage " + in_quotes(job.corrupt_stage) +
+                                "; it has" + known);
+  }
+  systemc.corrupt(job.corrupt_stage);
+}
+
 VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
                       const ReportProgress& progress) {
   const UnitKind& kind = *job.kind;
   const UnitParameters parameters = kind.complete(job.configuration.parameters);
   const std::unique_ptr<Reference> reference = kind.reference(parameters);
   const std::unique_ptr<UnitModule> systemc = kind.systemc(parameters);
-  if (!job.corrupt_stage.empty()) systemc->corrupt(job.corrupt_stage);
+  if (!job.corrupt_stage.empty()) corrupt(*systemc, job);
   Device device(object);
   const DeviceMap map = job.foreign ? job.foreign->map : DeviceMap{};
   UnitShape shape = shape_of(*systemc);
   shape.back_pressure = kind.back_pressure;
   RtlModule rtl("rtl", device, shape, map,
                 job.foreign ? optional_ports(kind, parameters) : std::vector<std::string>{});
-  // A foreign device may take another time than our unit, so only its answers count; the SystemC unit then
-  // only lends its ports.
+  // A foreign device may take another time than our unit, so only its answers count.
   VerifyReport report;
-  report.lockstep = run_lockstep(*reference, *systemc, !job.foreign, rtl, device,
+  if (job.foreign) {
+    report.missing_outputs = rtl.missing_outputs();
+    report.undriven_inputs = rtl.undriven_inputs();
+  }
+  const std::unique_ptr<Reference> rehearsal = kind.reference(parameters);
+  report.lockstep = run_lockstep(*reference, *rehearsal, *systemc, !job.foreign, rtl, device,
                                  map.latency < 0 && kind.back_pressure, job.lockstep, progress);
   report.bins = reference->coverage().bins();
   if (!job.coverage_data.empty()) device.write_coverage(job.coverage_data);
+  if (!report.lockstep.mismatch) report.rtl_speed = rtl_speed(*kind.reference(parameters), rtl);
   return report;
 }
 
@@ -114,8 +143,17 @@ VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress) {
   sources.wave = !job.lockstep.wave.empty();
   sources.coverage = !job.coverage_data.empty();
   const std::filesystem::path object = verilate(sources);
-  return unpacked(run_isolated(
-      [&](const ReportProgress& report) { return packed(simulate(job, object, report)); }, progress));
+  try {
+    return unpacked(run_isolated(
+        [&](const ReportProgress& report) { return packed(simulate(job, object, report)); }, progress));
+  } catch (const ProcessDied& died) {
+    VerifyReport report;
+    report.lockstep.mismatch.emplace();
+    report.lockstep.mismatch->what = died.what();
+    report.lockstep.mismatch->model = "rtl";
+    report.died = true;
+    return report;
+  }
 }
 
 }  // namespace mantissa::verify

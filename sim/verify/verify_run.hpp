@@ -31,10 +31,14 @@ struct VerifyJob {
 
 struct VerifyReport {
   LockstepResult lockstep;
+  bool died = false;     // the device ended the simulation: there is a mismatch and nothing else
+  double rtl_speed = 0;  // operations per second of the RTL alone, without stalls
   std::vector<FunctionalCoverage::Bin> bins;
+  std::vector<std::string> missing_outputs;  // of a foreign device: they were not compared
+  std::vector<std::string> undriven_inputs;  // of a foreign device: they stayed 0
 };
 
-// Throws what verilate and RtlModule throw.
+// Throws what verilate and RtlModule throw. A device that ends the simulation is a mismatch.
 VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress);
 
 }  // namespace mantissa::verify

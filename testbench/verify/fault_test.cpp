@@ -85,8 +85,7 @@ const Fault faults[] = {
      "m_next", ""},
     {"weight_update", "skipped_flags", "weight_update.sv", "stepped.skip ? '0 : store_flags", "store_flags",
      ""},
-    {"weight_update", "subnormal_weight", "weight_update.sv", "w_exp + 8'd127",
-     "{3'b0, moved.ctx.w[14:10]} + 8'd112", ""},
+    {"weight_update", "widening", "fp_to_fp32.sv", "exp + ExpW'(127)", "exp + ExpW'(126)", ""},
     {"skip_window", "empty_window", "skip_window.sv", "active[r] & (rest == '0)",
      "active[r] & (here != '0) & (rest == '0)", ""},
     {"skip_window", "slot_freed_early", "skip_window.sv", "~slot_busy[slot_q] & ~closing_q", "~closing_q",
@@ -94,9 +93,11 @@ const Fault faults[] = {
     {"skip_window", "steps_overlap", "skip_window.sv", "~slot_busy[slot_q] & ~closing_q",
      "~slot_busy[slot_q]", ""},
     {"mac_array", "unused_rows_suppress", "mac_array.sv", "(used_i & ~nonzero", "(~nonzero", ""},
-    {"mac_array", "drain_before_the_sum", "mac_array.sv", "state_d = Settle", "state_d = Send", ""},
+    {"mac_array", "drain_before_the_sum", "mac_array.sv", "state_d = StSettle", "state_d = StSend", ""},
     {"mac_array", "sum_not_cleared", "mac_array.sv", "row_fire & (row_q == RowW'(r))",
      "row_fire & ~row_last & (row_q == RowW'(r))", ""},
+    {"lfsr", "reset_forgotten", "lfsr.sv", "loaded_q    <= 1'b0;", "", ""},
+    {"rle_encoder", "reset_forgotten", "pipe_reg.sv", "valid_q <= 1'b0;", "", ""},
     {"lfsr", "tap", "lfsr.sv", "32'h8020_0003", "32'h8020_0001", ""},
 };
 

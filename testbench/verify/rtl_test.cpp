@@ -31,6 +31,30 @@ TEST_P(Rtl, IsLintCleanInEveryConfiguration) {
   }
 }
 
+struct BadParameter {
+  const char* module;
+  const char* setting;
+};
+void PrintTo(const BadParameter& bad, std::ostream* out) { *out << bad.module << " " << bad.setting; }
+
+class RtlParameter : public testing::TestWithParam<BadParameter> {};
+
+TEST_P(RtlParameter, IsRefused) {
+  const std::string module = GetParam().module;
+  const Finished run =
+      run_shell("verilator --lint-only -Wall -y " + rtl + " --top-module " + module + " " +
+                GetParam().setting + " " + rtl + "/mantissa_pkg.sv " + rtl + "/" + module + ".sv");
+  EXPECT_NE(run.exit_code, 0);
+  EXPECT_NE(run.err.find("-USERERROR"), std::string::npos) << run.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Bad, RtlParameter,
+                         testing::Values(BadParameter{"lfsr", "-GLeap=33"}, BadParameter{"lfsr", "-GLeap=0"},
+                                         BadParameter{"quantizer", "-GRndBits=8"},
+                                         BadParameter{"drain_lane", "-GRound=2 -GRndBits=17"},
+                                         BadParameter{"gemmlowp_quantizer", "-GRound=1"},
+                                         BadParameter{"weight_update", "-GRound=1"}));
+
 // Yosys reads some SystemVerilog otherwise than Verilator does: what comes out of it must pass the same
 // bench.
 void check_gates(const std::string& unit_name) {
@@ -52,7 +76,7 @@ void check_gates(const std::string& unit_name) {
       "! grep -i 'latch inferred' log | grep -v '^No' && "
       "mantissa verify " +
       unit_name + " --config '" + configuration["name"].get<std::string>() +
-      "' --vectors 3000 --dut gates.v --top " + module + "; code=$?; rm -rf $dir; exit $code; }");
+      "' --vectors 20000 --dut gates.v --top " + module + "; code=$?; rm -rf $dir; exit $code; }");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 

@@ -43,8 +43,8 @@ class DoubleSamplerReference : public Reference {
 
   Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) override {
     std::vector<std::uint32_t> fields(vectors_.inputs.size());
-    if (index < vectors_.corner_count()) {
-      fields = vectors_.corner(index);
+    if (const auto corner = vectors_.corner_in_turn(index)) {
+      fields = *corner;
     } else {
       vectors_.randomise(dice, fields);
       if (dice.below(32) == 0) fields[1] = any_scale(dice);

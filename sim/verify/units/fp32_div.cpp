@@ -23,7 +23,7 @@ class Fp32DivReference : public VectorReference {
   // Only a subnormal quotient can be a tie: some divisors are the powers of two that lead there.
   Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) override {
     Transaction inputs = VectorReference::stimulus(index, dice);
-    if (index < unit().corner_count() || dice.below(8) != 0) return inputs;
+    if (unit().corner_in_turn(index) || dice.below(8) != 0) return inputs;
     const Exact dividend = decode(static_cast<std::uint32_t>(inputs[0].value()), formats::fp32);
     const int wanted = dice.between(formats::fp32.min_quantum(), formats::fp32.min_exponent());
     const std::uint32_t near = stimulus::random_code_near(dice, formats::fp32, dividend.exponent - wanted, 0);

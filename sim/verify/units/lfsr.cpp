@@ -30,7 +30,7 @@ class LfsrReference : public Reference {
     if (!generator_) load();
   }
 
-  // A loaded generator owes nothing and always has one more.
+  // A loaded generator always has one more. It owes the first draws after each load.
   std::optional<Expected> next() override {
     if (!generator_) return std::nullopt;
     drawn_ = true;
@@ -40,6 +40,8 @@ class LfsrReference : public Reference {
     load();
     return expected;
   }
+
+  bool drained() const override { return !generator_ || (drawn_ && loading_.empty()); }
 
   int input_rate() const override { return 8; }
 

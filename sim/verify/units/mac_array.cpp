@@ -36,6 +36,18 @@ class TilePlan {
     cols_ = array.cols;
   }
 
+  // All elements in use and none skipped: one multiply-accumulate per element and cycle.
+  static TilePlan dense(const MacArray& array, int k, stimulus::Dice& dice) {
+    TilePlan plan(array, 0, dice);
+    plan.k_ = plan.step_k_ = k;
+    plan.rows_ = array.rows();
+    plan.cols_ = array.cols;
+    plan.skip_ = false;
+    plan.density_ = 8;
+    plan.specials_ = false;
+    return plan;
+  }
+
   bool finished() const { return fed_ == k_; }
 
   Transaction beat(stimulus::Dice& dice) {
@@ -181,6 +193,11 @@ class MacArrayReference : public Reference {
 
   Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
     if (!plan_ || plan_->finished()) plan_.emplace(array_, tiles_++, dice);
+    return plan_->beat(dice);
+  }
+
+  Transaction busy_stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
+    if (!plan_ || plan_->finished()) plan_.emplace(TilePlan::dense(array_, 256, dice));
     return plan_->beat(dice);
   }
 
@@ -405,7 +422,8 @@ UnitKind mac_array_kind() {
                 {"drain_i", "1", "with last_i: and the step its tile"},
                 {"bias_i", "32*Cols", "with last_i: FP32, +0 for none"},
                 {"scale_i", "8", "with last_i: exponent of the drain quantizer's scale, signed"},
-                {"load_i", "1", "the lanes' generators take their seeds, before the first stochastic drain"},
+                {"load_i", "1",
+                 "with a beat: the lanes' generators take their seeds, before the first stochastic drain"},
                 {"seed_i", "32*Cols", "with load_i; 0 becomes 1"},
                 {"c_o", "Cols*CW", "one row of the tile, rows ascending"},
                 {"flags_o", "Cols*5", "of the drain quantizers"},
@@ -415,6 +433,8 @@ UnitKind mac_array_kind() {
                 {"tap_o", "Cols*AccW", "the row's accumulators, before bias and quantizer"}},
       .configurations =
           {{"2x2", with(size(2, 2), {{"Window", 4}, {"Port", 2}})},
+           // Sums without a mantissa.
+           {"2x2 e8m0", with(size(2, 2), {{"Window", 4}, {"Port", 2}, {"AccMan", 0}})},
            {"4x4", size(4, 4)},
            {"4x8 sr", with(size(4, 8), {{"CRound", sr}, {"CRndBits", 8}})},
            {"4x4 e4m3", with(formats_of(formats::e4m3, formats::e4m3, formats::e4m3),

@@ -46,7 +46,6 @@ class RangeBnBackwardReference : public StreamReference {
     std::vector<float> dx(n);
     const NormGradients gradients =
         range_bn_backward(channel.x, channel.g, channel.gamma, saved, channel.config, dx);
-    sample(channel, saved, dx);
 
     const auto inputs = [&](std::size_t i) -> Transaction {
       const std::size_t chunk = i / static_cast<std::size_t>(registers.chunk_length);
@@ -65,6 +64,7 @@ class RangeBnBackwardReference : public StreamReference {
     for (std::size_t i = 0; i + 1 < n; ++i) add(inputs(i));
     add(inputs(n - 1), result(true, fp32_port(gradients.gamma), fp32_port(gradients.beta), false));
     for (std::size_t i = 0; i < n; ++i) add(inputs(i), result(false, fp32_port(dx[i]), Bits(32), i + 1 == n));
+    sample(channel, saved, dx);
   }
 
   void sample(const RangeBnChannel& channel, const RangeBnSaved& saved, const std::vector<float>& dx) {

@@ -76,7 +76,6 @@ class RangeBnForwardReference : public StreamReference {
                     any_fp32(dice)};
     std::vector<float> y(channel.x.size());
     RangeBnSaved saved = range_bn_forward(channel.x, channel.gamma, channel.beta, channel.config, y);
-    sample(channel, given, saved);
     if (given.mode == BnMode::normalise) {
       // As the 8-bit mode has them: the channel's own mean, and an inv near its own.
       if (dice.below(4) != 0) {
@@ -87,11 +86,11 @@ class RangeBnForwardReference : public StreamReference {
     } else {
       scan(channel, given, saved);
     }
-    if (given.mode == BnMode::statistics) return;
-    for (std::size_t i = 0; i < y.size(); ++i) {
+    for (std::size_t i = 0; given.mode != BnMode::statistics && i < y.size(); ++i) {
       y_.sample(fp32_bits(y[i]));
       add(inputs(channel, i, given), result(BnKind::element, fp32_port(y[i]), Bits(32), i + 1 == y.size()));
     }
+    sample(channel, given, saved);
   }
 
   void scan(const RangeBnChannel& channel, const Registers& given, const RangeBnSaved& saved) {

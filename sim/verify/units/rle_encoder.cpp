@@ -76,6 +76,7 @@ class RleEncoderReference : public StreamReference {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool last = i + 1 == values.size();
       const std::optional<RunLengthEntry> entry = encoder.push(values[i]);
+      sample(values[i], threshold, entry, last);
       const Transaction inputs{Bits(32, values[i]), Bits(32, threshold), Bits(1, last ? 1 : 0)};
       if (entry || last) {
         const RunLengthEntry shown = entry.value_or(RunLengthEntry{});
@@ -84,7 +85,6 @@ class RleEncoderReference : public StreamReference {
       } else {
         add(inputs);
       }
-      sample(values[i], threshold, entry, last);
     }
   }
 

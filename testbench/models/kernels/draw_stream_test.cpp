@@ -57,6 +57,25 @@ TEST(DrawStream, PiecesJoinWhateverTheirSizes) {
   });
 }
 
+// Long streams are written past the caches: whatever their place in a cache line, whatever follows.
+TEST(DrawStream, LongStreamsContinueAnywhereInACacheLine) {
+  constexpr std::size_t draws = (std::size_t{1} << 22) / 16 + 999;
+  const DrawSource source{.run_seed = 4, .stream = 6, .lanes = 16};
+  const auto expected = stepped(source, 0, 16, 0, draws + 100);
+  test::on_every_target([&](const std::string& target) {
+    for (const std::size_t offset : {0, 1, 5, 15}) {
+      DrawStream stream(source, 0, 16);
+      std::vector<std::uint32_t> words(offset + expected.size());
+      stream.fill(std::span(words).subspan(offset, 16 * 7));
+      stream.fill(std::span(words).subspan(offset + 16 * 7, 16 * draws));
+      stream.fill(std::span(words).subspan(offset + 16 * (7 + draws)));
+      ASSERT_TRUE(
+          std::equal(expected.begin(), expected.end(), words.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << target << " offset " << offset;
+    }
+  });
+}
+
 TEST(DrawStream, SeeksAnywhereAlsoRepeatedlyByTheSameDistance) {
   const DrawSource source{.run_seed = 2, .stream = 8, .lanes = 5, .leap = 16};
   DrawStream stream(source, 4, 5);

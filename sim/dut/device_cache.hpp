@@ -1,0 +1,33 @@
+// Where compiled devices are kept between runs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace mantissa {
+
+// $MANTISSA_CACHE, else $XDG_CACHE_HOME/mantissa, else ~/.cache/mantissa, else a directory for temporary
+// files.
+std::filesystem::path device_cache();
+
+// The same, made if it is not there, without what killed runs have left. Throws std::runtime_error where it
+// belongs to another user: what this program loads it must have made itself.
+std::filesystem::path open_device_cache();
+
+// A directory in the cache that goes away with the object.
+class ScratchDirectory {
+ public:
+  explicit ScratchDirectory(const std::filesystem::path& cache);
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  ~ScratchDirectory();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A name in the cache for this text: two chained 64-bit hashes, no defence against forgery.
+std::string digest(const std::string& text);
+
+}  // namespace mantissa
