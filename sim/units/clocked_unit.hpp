@@ -2,13 +2,19 @@
 // clock edge.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/units/unit_module.hpp"
 
 namespace mantissa {
 
 class ClockedUnit : public UnitModule {
  protected:
-  using UnitModule::UnitModule;
+  // What the outputs follow within a cycle, besides the state.
+  enum class Follows : std::uint8_t { nothing, ready, all_inputs };
+
+  explicit ClockedUnit(const sc_core::sc_module_name& name, Follows follows = Follows::all_inputs)
+      : UnitModule(name), follows_(follows) {}
 
   // Everything combinational: outputs and handshake.
   virtual void evaluate() = 0;
@@ -23,7 +29,10 @@ class ClockedUnit : public UnitModule {
     sensitive << clk_i.pos() << rst_ni.neg();
     dont_initialize();
     SC_METHOD(evaluate);
-    sensitive << valid_i << ready_i << moved_;
+    sensitive << moved_;
+    if (follows_ != Follows::nothing) sensitive << ready_i;
+    if (follows_ != Follows::all_inputs) return;
+    sensitive << valid_i;
     for (DataIn* port : inputs()) sensitive << *port;
   }
 
@@ -37,6 +46,7 @@ class ClockedUnit : public UnitModule {
     moved_.notify(sc_core::SC_ZERO_TIME);
   }
 
+  Follows follows_;
   sc_core::sc_event moved_;
 };
 

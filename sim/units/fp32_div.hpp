@@ -2,12 +2,12 @@
 #pragma once
 
 #include "models/mac/arithmetic.hpp"
-#include "sim/units/unit_module.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
-class Fp32Div : public UnitModule {
+class Fp32Div : public ClockedUnit {
  public:
   Fp32Div(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -18,9 +18,9 @@ class Fp32Div : public UnitModule {
   // One per quotient bit, between the cycle that loads and that in which the result stands.
   static constexpr int divide_cycles = 26;
 
-  void before_end_of_elaboration() override;
-  void evaluate();
-  void advance();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   DataIn a_i_;
   DataIn b_i_;
@@ -30,7 +30,6 @@ class Fp32Div : public UnitModule {
   bool busy_ = false;
   int left_ = 0;  // cycles until the result stands
   Rounded result_;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/mac/fp8_pe.hpp"
-#include "sim/units/unit_module.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
@@ -10,7 +10,7 @@ namespace mantissa {
 // The parameters of rtl/fp8_pe.sv as the golden model wants them.
 MacConfig fp8_pe_config(const UnitParameters& parameters);
 
-class Fp8Pe : public UnitModule {
+class Fp8Pe : public ClockedUnit {
  public:
   Fp8Pe(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -18,9 +18,9 @@ class Fp8Pe : public UnitModule {
   void corrupt(std::string_view stage) override;
 
  private:
-  void before_end_of_elaboration() override;
-  void evaluate();
-  void advance();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   MacConfig config_;
   DataIn clear_i_;
@@ -38,7 +38,6 @@ class Fp8Pe : public UnitModule {
     std::uint32_t acc = 0;
   };
   Registers now_;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

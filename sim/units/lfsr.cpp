@@ -3,21 +3,12 @@
 namespace mantissa {
 
 LfsrUnit::LfsrUnit(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : UnitModule(name),
+    : ClockedUnit(name, Follows::ready),
       leap_(parameters.at("Leap")),
       draws_(parameters.at("Draws")),
       seed_i_(*this, "seed_i", 32),
       rnd_o_(*this, "rnd_o", 32 * draws_),
       zero_seed_o_(*this, "zero_seed_o", 1) {}
-
-void LfsrUnit::before_end_of_elaboration() {
-  SC_HAS_PROCESS(LfsrUnit);
-  SC_METHOD(advance);
-  sensitive << clk_i.pos() << rst_ni.neg();
-  dont_initialize();
-  SC_METHOD(evaluate);
-  sensitive << ready_i << moved_;
-}
 
 void LfsrUnit::corrupt(std::string_view /*stage*/) { corrupt_ = true; }
 
@@ -35,11 +26,13 @@ void LfsrUnit::evaluate() {
   zero_seed_o_.put(zero_seed_ ? 1 : 0);
 }
 
+void LfsrUnit::reset() {
+  generator_.reset();
+  zero_seed_ = false;
+}
+
 void LfsrUnit::advance() {
-  if (!rst_ni.read()) {
-    generator_.reset();
-    zero_seed_ = false;
-  } else if (valid_i.read() && (ready_i.read() || !generator_)) {
+  if (valid_i.read() && (ready_i.read() || !generator_)) {
     // The generator refuses state 0; the unit loads 1 in its place and says so (ARITHMETIC.md 3).
     const auto seed = static_cast<std::uint32_t>(seed_i_.value());
     zero_seed_ = seed == 0;
@@ -47,7 +40,6 @@ void LfsrUnit::advance() {
   } else if (generator_ && ready_i.read()) {
     *generator_ = offer().after;
   }
-  moved_.notify(sc_core::SC_ZERO_TIME);
 }
 
 }  // namespace mantissa

@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "models/random/lfsr.hpp"
-#include "sim/units/unit_module.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
-class LfsrUnit : public UnitModule {
+class LfsrUnit : public ClockedUnit {
  public:
   LfsrUnit(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -23,9 +23,9 @@ class LfsrUnit : public UnitModule {
     Lfsr after;
   };
   Offer offer() const;
-  void before_end_of_elaboration() override;
-  void evaluate();
-  void advance();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   int leap_;
   int draws_;
@@ -35,7 +35,6 @@ class LfsrUnit : public UnitModule {
   DataOut zero_seed_o_;
   std::optional<Lfsr> generator_;
   bool zero_seed_ = false;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

@@ -22,7 +22,7 @@ MacArray mac_array_config(const UnitParameters& parameters) {
 }
 
 MacArrayUnit::MacArrayUnit(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : UnitModule(name),
+    : ClockedUnit(name, Follows::nothing),
       array_(mac_array_config(parameters)),
       mac_{.a = array_.a, .b = array_.b, .acc = array_.accumulator},
       leap_(parameters.at("Leap")),
@@ -46,21 +46,14 @@ MacArrayUnit::MacArrayUnit(const sc_core::sc_module_name& name, const UnitParame
       tap_o_(*this, "tap_o", array_.cols * array_.accumulator.bits()),
       window_(array_.skip_window) {
   array_.check();
-  reset();
-}
-
-void MacArrayUnit::before_end_of_elaboration() {
-  SC_HAS_PROCESS(MacArrayUnit);
-  SC_METHOD(advance);
-  sensitive << clk_i.pos() << rst_ni.neg();
-  dont_initialize();
-  SC_METHOD(evaluate);
-  sensitive << moved_;
+  clear();
 }
 
 void MacArrayUnit::corrupt(std::string_view stage) { corrupt_ = stage; }
 
-void MacArrayUnit::reset() {
+void MacArrayUnit::reset() { clear(); }
+
+void MacArrayUnit::clear() {
   state_ = State::compute;
   window_ = SkipWindowCycles(array_.skip_window);
   staged_.assign(array_.skip_window.depth * array_.skip_window.window, {});
@@ -203,7 +196,6 @@ void MacArrayUnit::take_beat() {
 void MacArrayUnit::advance() {
   if (!rst_ni.read()) {
     reset();
-    moved_.notify(sc_core::SC_ZERO_TIME);
     return;
   }
   const bool beat_taken = takes_beat();
@@ -239,7 +231,6 @@ void MacArrayUnit::advance() {
     state_ = State::compute;
     tile_.suppressed = false;
   }
-  moved_.notify(sc_core::SC_ZERO_TIME);
 }
 
 }  // namespace mantissa

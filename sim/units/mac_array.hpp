@@ -9,14 +9,14 @@
 #include "models/array/mac_array.hpp"
 #include "models/mac/fp8_mac.hpp"
 #include "models/sparsity/skip_window_cycles.hpp"
-#include "sim/units/unit_module.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
 MacArray mac_array_config(const UnitParameters& parameters);
 
-class MacArrayUnit : public UnitModule {
+class MacArrayUnit : public ClockedUnit {
  public:
   MacArrayUnit(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -61,13 +61,13 @@ class MacArrayUnit : public UnitModule {
   OutputRow quantized_row() const;
   std::optional<OutputRow> output() const;
 
-  void evaluate();
-  void advance();
-  void reset();
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
+  void clear();
   void accumulate();
   void select();
   void take_beat();
-  void before_end_of_elaboration() override;
 
   MacArray array_;
   MacConfig mac_;
@@ -104,7 +104,6 @@ class MacArrayUnit : public UnitModule {
   std::vector<Lfsr> lanes_;  // per column
   bool zero_seed_ = false;
   std::optional<OutputRow> quantizing_;  // in the quantizers' register
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

@@ -127,6 +127,9 @@ RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const 
     output_ports_.push_back(std::make_unique<DataOut>(*this, port.name.c_str(), port.bits));
     outputs_.push_back({output_ports_.back().get(), pin_of(port, true)});
   }
+  for (const Device::Pin& pin : device.pins()) {
+    if (!pin.output && !drives(pin)) pin.set(Bits(pin.bits));
+  }
 }
 
 void RtlModule::before_end_of_elaboration() {
@@ -150,13 +153,16 @@ std::vector<std::string> RtlModule::missing_outputs() const {
   return names;
 }
 
+bool RtlModule::drives(const Device::Pin& pin) const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [&pin](const InputBinding& input) { return input.pin == &pin; }) ||
+         &pin == clk_ || &pin == rst_n_ || &pin == valid_in_ || &pin == ready_in_;
+}
+
 std::vector<std::string> RtlModule::undriven_inputs() const {
   std::vector<std::string> names;
   for (const Device::Pin& pin : device_.pins()) {
-    const bool driven = std::any_of(inputs_.begin(), inputs_.end(),
-                                    [&pin](const InputBinding& input) { return input.pin == &pin; }) ||
-                        &pin == clk_ || &pin == rst_n_ || &pin == valid_in_ || &pin == ready_in_;
-    if (!pin.output && !driven) names.push_back(pin.name);
+    if (!pin.output && !drives(pin)) names.push_back(pin.name);
   }
   return names;
 }

@@ -40,7 +40,8 @@ class RtlModule : public UnitModule {
             const DeviceMap& map = {}, const std::vector<std::string>& optional = {});
 
   bool has_output(std::string_view name) const;
-  // The unit's outputs that the device does not have, and the device's inputs that the unit does not have.
+  // The unit's outputs that the device does not have, and the device's inputs that the unit does not have:
+  // they stay 0.
   std::vector<std::string> missing_outputs() const;
   std::vector<std::string> undriven_inputs() const;
 
@@ -66,6 +67,7 @@ class RtlModule : public UnitModule {
     const Device::Pin* pin;  // nullptr: the device does not have it
   };
 
+  bool drives(const Device::Pin& pin) const;
   void settle();
   void before_end_of_elaboration() override;
 

@@ -33,7 +33,7 @@ Bits word_bits(const SkipWork& work, const SkipWindow& array) {
 }
 
 SkipWindowUnit::SkipWindowUnit(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : UnitModule(name),
+    : ClockedUnit(name, Follows::ready),
       array_(skip_window_config(parameters)),
       nonzero_i_(*this, "nonzero_i", array_.port * array_.rows),
       count_i_(*this, "count_i", slice_count_bits(array_)),
@@ -44,15 +44,6 @@ SkipWindowUnit::SkipWindowUnit(const sc_core::sc_module_name& name, const UnitPa
       word_o_(*this, "word_o", array_.rows * index_bits(array_.depth * array_.window)),
       last_o_(*this, "last_o", 1),
       window_(array_) {}
-
-void SkipWindowUnit::before_end_of_elaboration() {
-  SC_HAS_PROCESS(SkipWindowUnit);
-  SC_METHOD(advance);
-  sensitive << clk_i.pos() << rst_ni.neg();
-  dont_initialize();
-  SC_METHOD(evaluate);
-  sensitive << ready_i << moved_;
-}
 
 void SkipWindowUnit::corrupt(std::string_view stage) { corrupt_ = stage; }
 
@@ -86,15 +77,14 @@ void SkipWindowUnit::evaluate() {
   last_o_.put(work.last ? 1 : 0);
 }
 
+void SkipWindowUnit::reset() { window_ = SkipWindowCycles(array_); }
+
 void SkipWindowUnit::advance() {
-  if (!rst_ni.read()) {
-    window_ = SkipWindowCycles(array_);
-  } else if (takes_beat()) {
+  if (takes_beat()) {
     window_.advance(beat());
   } else if (!stalled()) {
     window_.advance();
   }
-  moved_.notify(sc_core::SC_ZERO_TIME);
 }
 
 }  // namespace mantissa

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "models/sparsity/skip_window_cycles.hpp"
-#include "sim/units/unit_module.hpp"
+#include "sim/units/clocked_unit.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
@@ -19,7 +19,7 @@ int slice_count_bits(const SkipWindow& array);
 Bits enable_bits(const SkipWork& work);
 Bits word_bits(const SkipWork& work, const SkipWindow& array);
 
-class SkipWindowUnit : public UnitModule {
+class SkipWindowUnit : public ClockedUnit {
  public:
   SkipWindowUnit(const sc_core::sc_module_name& name, const UnitParameters& parameters);
 
@@ -30,9 +30,9 @@ class SkipWindowUnit : public UnitModule {
   SkipBeat beat() const;
   bool stalled() const;
   bool takes_beat() const;
-  void evaluate();
-  void advance();
-  void before_end_of_elaboration() override;
+  void evaluate() override;
+  void advance() override;
+  void reset() override;
 
   SkipWindow array_;
   std::string corrupt_;
@@ -45,7 +45,6 @@ class SkipWindowUnit : public UnitModule {
   DataOut word_o_;
   DataOut last_o_;
   SkipWindowCycles window_;
-  sc_core::sc_event moved_;
 };
 
 }  // namespace mantissa

@@ -62,6 +62,58 @@ TEST(ForeignDevice, SilentDeviceIsAHang) {
   EXPECT_NE(run.out.find("acc_i = "), std::string::npos) << "no last transaction: " << run.out;
 }
 
+TEST(ForeignDevice, GeneratorThatNeverDrawsIsAHang) {
+  const Finished run = run_shell(
+      "dir=$(mktemp -d) && cd $dir && mantissa verify lfsr --vectors 500 --dut " MANTISSA_SOURCE_DIR
+      "/testbench/verify/foreign/silent_lfsr.sv --top silent_lfsr; code=$?; rm -rf $dir; exit $code");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.out.find("it hangs"), std::string::npos) << run.out << run.err;
+}
+
+TEST(ForeignDevice, DeviceThatEndsTheSimulationIsAMismatch) {
+  const Finished run = verify("--dut $F/wide_mac.sv --dut $F/crashing_mac.sv --top crashing_mac --latency 0");
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.out.find("ended the simulation"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("again: mantissa verify fp8_mac"), std::string::npos) << run.out;
+}
+
+TEST(ForeignDevice, OddNamesAndWhatIsLeftOutIsListed) {
+  const Finished run = verify(
+      "--dut $F/wide_mac.sv --dut $F/odd_ports_mac.sv --top odd_ports_mac --latency 0 --map a_i=op__a --map "
+      "b_i=op.b");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_NE(run.out.find("not compared, for the device does not have it: flags_o tap_o\n"), std::string::npos)
+      << run.out;
+  EXPECT_NE(run.out.find("that nothing drives, held at 0: test_mode\n"), std::string::npos) << run.out;
+}
+
+TEST(ForeignDevice, UnitMayFollowTheFiles) {
+  const Finished run = run_shell("mantissa verify --vectors 100 --dut " MANTISSA_SOURCE_DIR
+                                 "/testbench/verify/foreign/wide_mac.sv fp8_mac --top wide_mac --latency 0 "
+                                 "--map a_i=opa --map b_i=opb --map acc_i=addend --map acc_o=result");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+// Whatever is in a path, the printed command repeats the run.
+TEST(ForeignDevice, PrintedCommandRepeatsTheMismatch) {
+  const Finished run = run_shell("F=" MANTISSA_SOURCE_DIR
+                                 "/testbench/verify/foreign"
+                                 R"sh(
+      dir=$(mktemp -d) && cd $dir && mkdir "it's  here" && cp $F/wide_mac.sv "it's  here/a \`b.sv"
+      mantissa verify fp8_mac --vectors 20000 --dut "it's  here/a \`b.sv" --top wide_mac --latency 0 \
+        --param TiesAway=1 --map a_i=opa --map b_i=opb --map acc_i=addend --map acc_o=result > first
+      eval "$(sed -n 's/^  again: //p' first)" > second
+      [ $? = 1 ] && diff <(grep -A2 MISMATCH first) <(grep -A2 MISMATCH second) && grep -c MISMATCH second
+      rm -rf $dir)sh");
+  EXPECT_EQ(run.out, "1\n") << run.err;
+}
+
+TEST(ForeignDevice, WaveformThatCannotBeWrittenIsAnError) {
+  const Finished run = verify("--config 'e5m2 fp32' --wave nowhere/mac.fst");
+  EXPECT_EQ(run.exit_code, 2) << run.out;
+  EXPECT_NE(run.err.find("cannot write the waveform nowhere/mac.fst"), std::string::npos) << run.err;
+}
+
 struct BadRequest {
   const char* name;
   const char* options;
@@ -95,6 +147,21 @@ INSTANTIATE_TEST_SUITE_P(
             "WrongDirection",
             "--dut $F/wide_mac.sv --top wide_mac --latency 0 --map a_i=opa --map b_i=opb --map acc_i=result",
             "result (mapped from acc_i) is an output"},
+        BadRequest{"UnknownPortMapped", "--dut $F/wide_mac.sv --top wide_mac --latency 0 --map flag_o=result",
+                   "the unit has no port flag_o (mapped to result)"},
+        BadRequest{"OptionalPortMappedToNothing",
+                   "--dut $F/wide_mac.sv --top wide_mac --latency 0 --map a_i=opa --map b_i=opb --map "
+                   "acc_i=addend --map acc_o=result --map flags_o=status",
+                   "no port status (mapped from flags_o)"},
+        BadRequest{"UnpackedPort",
+                   "--dut $F/wide_mac.sv --dut $F/unpacked_mac.sv --top unpacked_mac --latency 0",
+                   "port operands is an unpacked array"},
+        BadRequest{"UnknownStage", "--corrupt rouding", "has no stage 'rouding'; it has product"},
+        BadRequest{
+            "CorruptedForeigner",
+            "--corrupt round --dut $F/wide_mac.sv --top wide_mac --latency 0 --map a_i=opa --map b_i=opb "
+            "--map acc_i=addend --map acc_o=result",
+            "--corrupt changes the SystemC unit"},
         BadRequest{"BadLatency", "--dut $F/wide_mac.sv --top wide_mac --latency soon", "--latency 'soon'"},
         BadRequest{"NoDevice", "--top wide_mac", "give its files with --dut"},
         BadRequest{"BadMapFile", "--dut $F/wide_mac.sv --top wide_mac --map-file $F/wide_mac.sv",
