@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An element of the array (ARITHMETIC.md 4, 7): operand registers, fp8_mac, accumulator register.
+// An element of the array (ARITHMETIC.md 4, 7): operand registers, fp8_mac's datapath, accumulator register.
 // acc_o' = acc_o + a_i * b_i, rounded once to nearest; latency 2, one step per cycle: the loop from
 // the accumulator to itself closes in one cycle.
 //
@@ -41,6 +41,12 @@ module fp8_pe #(
   output logic               valid_o,
   output logic [AccW-1:0]    acc_o
 );
+  // Every sum is a multiple of the smallest product's last place. Where that is a normal number of the
+  // accumulator's format no sum is subnormal, and the loop does without the shifters for those.
+  localparam int AccBias       = (32'd1 << (AccExp - 1)) - 1;
+  localparam int ProductPlaces = ABias + AMan + BBias + BMan;  // the last one is 2^(2 - ProductPlaces)
+  localparam bit AccSubnormals = (2 - ProductPlaces < 1 - AccBias);
+
   logic [AExp+AMan:0] a_d, a_q;
   logic [BExp+BMan:0] b_d, b_q;
   logic               step_q;  // the operand registers hold a product that is not yet added
@@ -56,17 +62,19 @@ module fp8_pe #(
 
   assign start = clear_q ? '0 : acc_q;
 
-  fp8_mac #(
-    .AExp     (AExp),
-    .AMan     (AMan),
-    .ABias    (ABias),
-    .ASpecials(ASpecials),
-    .BExp     (BExp),
-    .BMan     (BMan),
-    .BBias    (BBias),
-    .BSpecials(BSpecials),
-    .AccExp   (AccExp),
-    .AccMan   (AccMan)
+  fp_mac #(
+    .AExp         (AExp),
+    .AMan         (AMan),
+    .ABias        (ABias),
+    .ASpecials    (ASpecials),
+    .BExp         (BExp),
+    .BMan         (BMan),
+    .BBias        (BBias),
+    .BSpecials    (BSpecials),
+    .AccExp       (AccExp),
+    .AccMan       (AccMan),
+    .ExpW         (ExpW),
+    .AccSubnormals(AccSubnormals)
   ) u_mac (
     .clk_i,
     .rst_ni,

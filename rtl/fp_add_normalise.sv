@@ -20,21 +20,23 @@ module fp_add_normalise #(
 
   localparam int unsigned LeadW = $clog2(Frame + 1);
 
+  logic [Frame:0]   addend;
   logic [LeadW-1:0] lead;
   logic [Frame:0]   normalised;
 
-  assign sum_o  = subtract_i ? {1'b0, larger_i} - {1'b0, aligned_i}
-                             : {1'b0, larger_i} + {1'b0, aligned_i};
+  // One adder for both: the larger one on the left never lets a difference go below zero.
+  assign addend = {1'b0, aligned_i} ^ {Frame + 1{subtract_i}};
+  assign sum_o  = {1'b0, larger_i} + addend + {{Frame{1'b0}}, subtract_i};
   assign zero_o = (sum_o == '0);
 
-  lzc #(
+  normalise #(
     .Width(Frame + 1)
-  ) u_lzc (
+  ) u_normalise (
     .in_i   (sum_o),
-    .count_o(lead)
+    .count_o(lead),
+    .out_o  (normalised)
   );
 
-  assign normalised = sum_o << lead;
   assign sig_o      = {normalised[Frame:2], normalised[1] | normalised[0]};
   assign exp_o      = exp_i + ExpW'(1) - ExpW'(lead);
 

@@ -25,24 +25,26 @@ module fp_align #(
   output logic [Frame-1:0] aligned_o
 );
 
+  logic             x_exp_larger, y_exp_larger;
+  logic [ExpW-1:0]  x_minus_y, y_minus_x;
   logic             y_larger;
   logic [Frame-1:0] smaller;
-  logic [ExpW-1:0]  smaller_exp;
   logic [Frame-1:0] shifted;
   logic             lost;
 
-  // Biased by half the range, signed exponents compare as unsigned ones, in front of the significand.
-  assign y_larger = ~y_zero_i &
-      (x_zero_i | ({~y_exp_i[ExpW-1], y_exp_i[ExpW-2:0], y_sig_i} >
-                   {~x_exp_i[ExpW-1], x_exp_i[ExpW-2:0], x_sig_i}));
+  // Both differences beside the comparison, not after it.
+  assign x_minus_y    = x_exp_i - y_exp_i;
+  assign y_minus_x    = y_exp_i - x_exp_i;
+  assign x_exp_larger = $signed(x_exp_i) > $signed(y_exp_i);
+  assign y_exp_larger = $signed(y_exp_i) > $signed(x_exp_i);
+  assign y_larger     = ~y_zero_i & (x_zero_i | y_exp_larger | (~x_exp_larger & (y_sig_i > x_sig_i)));
 
-  assign neg_o       = y_larger ? y_neg_i : x_neg_i;
-  assign exp_o       = y_larger ? y_exp_i : x_exp_i;
-  assign larger_o    = y_larger ? y_sig_i : x_sig_i;
-  assign smaller     = y_larger ? x_sig_i : y_sig_i;
-  assign smaller_exp = y_larger ? x_exp_i : y_exp_i;
-  assign subtract_o  = x_neg_i ^ y_neg_i;
-  assign shift_o     = exp_o - smaller_exp;
+  assign neg_o      = y_larger ? y_neg_i : x_neg_i;
+  assign exp_o      = y_larger ? y_exp_i : x_exp_i;
+  assign larger_o   = y_larger ? y_sig_i : x_sig_i;
+  assign smaller    = y_larger ? x_sig_i : y_sig_i;
+  assign subtract_o = x_neg_i ^ y_neg_i;
+  assign shift_o    = y_larger ? y_minus_x : x_minus_y;
 
   // A shift of Frame or more leaves only the sticky bit.
   assign shifted   = (shift_o >= ExpW'(Frame)) ? '0 : smaller >> shift_o;

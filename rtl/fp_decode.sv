@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The value of a code (ARITHMETIC.md 1): class, sign, exponent of the leading one, and the significand with
-// that one on top, subnormals included. Combinational, exact.
+// that one on top, subnormals included. Combinational, exact. Subnormals = 0: there are none among the codes
+// that come, so that nothing need be normalised.
 
 module fp_decode #(
-  parameter  int unsigned Exp      = 5,
-  parameter  int unsigned Man      = 2,
-  parameter  int unsigned Bias     = 15,
-  parameter  int unsigned Specials = mantissa_pkg::SpecialsIeee,
-  parameter  int unsigned ExpW     = 9,  // of exp_o, signed
-  localparam int unsigned Width    = 1 + Exp + Man
+  parameter  int unsigned Exp        = 5,
+  parameter  int unsigned Man        = 2,
+  parameter  int unsigned Bias       = 15,
+  parameter  int unsigned Specials   = mantissa_pkg::SpecialsIeee,
+  parameter  int unsigned ExpW       = 9,  // of exp_o, signed
+  parameter  bit          Subnormals = 1'b1,
+  localparam int unsigned Width      = 1 + Exp + Man
 ) (
   input  logic [Width-1:0] code_i,
   output logic             neg_o,
@@ -70,19 +72,21 @@ module fp_decode #(
   assign finite  = ~(inf_o | nan_o | zero_o);
   assign exp_raw = ExpW'(field) + ExpW'(subnormal) - ExpW'(Bias);
 
-  if (Man == 0) begin : gen_no_shift
+  if (Man == 0 || !Subnormals) begin : gen_no_shift
     assign sig_o = finite ? sig_raw : '0;
     assign exp_o = finite ? exp_raw : '0;
   end else begin : gen_shift
     logic [$clog2(Man+1)-1:0] lead;
+    logic [Man:0]             normalised;
 
-    lzc #(
+    normalise #(
       .Width(Man + 1)
-    ) u_lzc (
+    ) u_normalise (
       .in_i   (sig_raw),
-      .count_o(lead)
+      .count_o(lead),
+      .out_o  (normalised)
     );
-    assign sig_o = finite ? sig_raw << lead : '0;
+    assign sig_o = finite ? normalised : '0;
     assign exp_o = finite ? exp_raw - ExpW'(lead) : '0;
   end
 

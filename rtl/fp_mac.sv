@@ -8,29 +8,30 @@
 // stage knows travels with its data.
 
 module fp_mac #(
-  parameter  int unsigned AExp        = 5,
-  parameter  int unsigned AMan        = 2,
-  parameter  int unsigned ABias       = 15,
-  parameter  int unsigned ASpecials   = mantissa_pkg::SpecialsIeee,
-  parameter  int unsigned BExp        = 5,
-  parameter  int unsigned BMan        = 2,
-  parameter  int unsigned BBias       = 15,
-  parameter  int unsigned BSpecials   = mantissa_pkg::SpecialsIeee,
-  parameter  int unsigned AccExp      = 8,
-  parameter  int unsigned AccMan      = 23,
-  parameter  int unsigned AccRound    = mantissa_pkg::RoundNe,
-  parameter  int unsigned RndBits     = 0,  // 0 unless AccRound is RoundSr
-  parameter  int unsigned PipeStages  = 0,
-  parameter  int unsigned ExpW        = 9,  // signed exponents inside; 9 hold every exact FP32 product
-  localparam int unsigned AccW        = 1 + AccExp + AccMan,
-  localparam int unsigned ProdW       = AMan + BMan + 2,
-  localparam int unsigned Keep        = AccMan + 1 + RndBits,
-  localparam int unsigned Frame       = ((Keep > ProdW) ? Keep : ProdW) + 3,
-  localparam int unsigned RndW        = (RndBits == 0) ? 1 : RndBits,
-  localparam int unsigned ProductTapW = 1 + ExpW + ProdW,
-  localparam int unsigned AlignTapW   = ExpW + 1 + 2 * Frame,
-  localparam int unsigned NormTapW    = Frame + 1 + 1 + ExpW + Frame,  // sum and normalised
-  localparam int unsigned TapW        = ProductTapW + AlignTapW + NormTapW + AccW
+  parameter  int unsigned AExp          = 5,
+  parameter  int unsigned AMan          = 2,
+  parameter  int unsigned ABias         = 15,
+  parameter  int unsigned ASpecials     = mantissa_pkg::SpecialsIeee,
+  parameter  int unsigned BExp          = 5,
+  parameter  int unsigned BMan          = 2,
+  parameter  int unsigned BBias         = 15,
+  parameter  int unsigned BSpecials     = mantissa_pkg::SpecialsIeee,
+  parameter  int unsigned AccExp        = 8,
+  parameter  int unsigned AccMan        = 23,
+  parameter  int unsigned AccRound      = mantissa_pkg::RoundNe,
+  parameter  int unsigned RndBits       = 0,  // 0 unless AccRound is RoundSr
+  parameter  int unsigned PipeStages    = 0,
+  parameter  int unsigned ExpW          = 9,  // signed exponents inside; 9 hold every exact FP32 product
+  parameter  bit          AccSubnormals = 1'b1,  // 0: neither acc_i nor a sum is ever subnormal
+  localparam int unsigned AccW          = 1 + AccExp + AccMan,
+  localparam int unsigned ProdW         = AMan + BMan + 2,
+  localparam int unsigned Keep          = AccMan + 1 + RndBits,
+  localparam int unsigned Frame         = ((Keep > ProdW) ? Keep : ProdW) + 3,
+  localparam int unsigned RndW          = (RndBits == 0) ? 1 : RndBits,
+  localparam int unsigned ProductTapW   = 1 + ExpW + ProdW,
+  localparam int unsigned AlignTapW     = ExpW + 1 + 2 * Frame,
+  localparam int unsigned NormTapW      = Frame + 1 + 1 + ExpW + Frame,  // sum and normalised
+  localparam int unsigned TapW          = ProductTapW + AlignTapW + NormTapW + AccW
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -130,10 +131,11 @@ module fp_mac #(
   logic [AccMan:0] acc_sig;
 
   fp_decode #(
-    .Exp (AccExp),
-    .Man (AccMan),
-    .Bias(AccBias),
-    .ExpW(ExpW)
+    .Exp       (AccExp),
+    .Man       (AccMan),
+    .Bias      (AccBias),
+    .ExpW      (ExpW),
+    .Subnormals(AccSubnormals)
   ) u_decode_acc (
     .code_i(product.acc),
     .neg_o (acc_neg),
@@ -294,13 +296,14 @@ module fp_mac #(
   mantissa_pkg::flags_t round_flags;
 
   fp_round #(
-    .Exp    (AccExp),
-    .Man    (AccMan),
-    .Bias   (AccBias),
-    .Round  (AccRound),
-    .RndBits(RndBits),
-    .Frame  (Frame),
-    .ExpW   (ExpW)
+    .Exp       (AccExp),
+    .Man       (AccMan),
+    .Bias      (AccBias),
+    .Round     (AccRound),
+    .RndBits   (RndBits),
+    .Frame     (Frame),
+    .ExpW      (ExpW),
+    .Subnormals(AccSubnormals)
   ) u_round (
     .neg_i  (norm.neg),
     .zero_i (norm.zero),

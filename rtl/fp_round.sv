@@ -2,20 +2,21 @@
 //
 // Rounds an exact value to a format (ARITHMETIC.md 2): one rounding, NaN canonical, all flags but
 // divide-by-zero. Combinational. The significand has its leading one on top and a sticky bit 0; it must have
-// at least Man + 1 + RndBits + 2 bits.
+// at least Man + 1 + RndBits + 2 bits. Subnormals = 0: no value that comes is below the smallest normal number.
 
 module fp_round #(
-  parameter  int unsigned Exp      = 8,
-  parameter  int unsigned Man      = 23,
-  parameter  int unsigned Bias     = 127,
-  parameter  int unsigned Specials = mantissa_pkg::SpecialsIeee,
-  parameter  int unsigned Round    = mantissa_pkg::RoundNe,
-  parameter  int unsigned RndBits  = 0,     // of rnd_i that count; 0 unless Round is RoundSr
-  parameter  bit          Saturate = 1'b0,  // overflow gives the largest finite number
-  parameter  int unsigned Frame    = 27,
-  parameter  int unsigned ExpW     = 9,
-  localparam int unsigned Width    = 1 + Exp + Man,
-  localparam int unsigned RndW     = (RndBits == 0) ? 1 : RndBits
+  parameter  int unsigned Exp        = 8,
+  parameter  int unsigned Man        = 23,
+  parameter  int unsigned Bias       = 127,
+  parameter  int unsigned Specials   = mantissa_pkg::SpecialsIeee,
+  parameter  int unsigned Round      = mantissa_pkg::RoundNe,
+  parameter  int unsigned RndBits    = 0,     // of rnd_i that count; 0 unless Round is RoundSr
+  parameter  bit          Saturate   = 1'b0,  // overflow gives the largest finite number
+  parameter  int unsigned Frame      = 27,
+  parameter  int unsigned ExpW       = 9,
+  parameter  bit          Subnormals = 1'b1,
+  localparam int unsigned Width      = 1 + Exp + Man,
+  localparam int unsigned RndW       = (RndBits == 0) ? 1 : RndBits
 ) (
   input  logic             neg_i,
   input  logic             zero_i,
@@ -51,13 +52,13 @@ module fp_round #(
   // --------------------------------------------------------- place: the format's spacing at |x|
   logic            below;      // the exponent is below that of the smallest normal number
   logic [ExpW-1:0] depth;      // by how much
-  logic [ExpW-1:0] exp_field;  // exponent - smallest exponent, 0 for subnormals
+  logic [ExpW-1:0] exp_field;  // biased exponent, 0 for subnormals
   logic [Frame-1:0] placed;
   logic            lost;
 
   assign depth     = ExpW'(1) - ExpW'(Bias) - exp_i;
-  assign below     = ~depth[ExpW-1] & (depth != '0);
-  assign exp_field = below ? '0 : -depth;
+  assign below     = Subnormals && ~depth[ExpW-1] && (depth != '0);
+  assign exp_field = below ? '0 : exp_i + ExpW'(Bias);
   always_comb begin
     placed = sig_i;
     lost   = 1'b0;
@@ -99,13 +100,16 @@ module fp_round #(
     assign unused_rnd = ^rnd_i;
   end
 
-  // A carry runs into the exponent field. The hidden one of a normal number adds one to that field.
+  // A carry runs into the exponent field. The leading one of a normal number is not written; that of a
+  // subnormal number that rounds up to the smallest normal one is the carry.
   localparam int unsigned SumW = ExpW + Man;
+  localparam logic [SumW-1:0] Hidden = SumW'(1) << Man;
   logic [SumW-1:0] magnitude;
   logic            overflow;
   logic            tiny;
 
-  assign magnitude = (SumW'(exp_field) << Man) + SumW'(placed[Frame-1:Drop]) + SumW'(up);
+  assign magnitude =
+      ((SumW'(exp_field) << Man) | (SumW'(placed[Frame-1:Drop]) & ~Hidden)) + SumW'(up);
   assign overflow  = magnitude > SumW'(MaxCode);
   assign tiny      = below & ~((depth == ExpW'(1)) & (&sig_i[Frame-1:Drop]) & own_up);
 

@@ -27,8 +27,8 @@ struct Fault {
 const Fault faults[] = {
     {"fp8_mac", "product_exponent", "fp_mac.sv", "exp + ExpW'(raw[ProdW-1])", "exp", "product"},
     {"fp8_mac", "align_sticky", "fp_align.sv", "shifted | Frame'(lost)", "shifted", "align"},
-    {"fp8_mac", "sum_carry_in", "fp_add_normalise.sv", "{1'b0, larger_i} - {1'b0, aligned_i}",
-     "{1'b0, larger_i} - {1'b0, aligned_i} - {{Frame{1'b0}}, aligned_i[0]}", "sum"},
+    {"fp8_mac", "sum_carry_in", "fp_add_normalise.sv", "+ {{Frame{1'b0}}, subtract_i}",
+     "+ {{Frame{1'b0}}, subtract_i & ~aligned_i[0]}", "sum"},
     {"fp8_mac", "normalise_sticky", "fp_add_normalise.sv", "normalised[1] | normalised[0]}", "normalised[1]}",
      "normalise"},
     {"fp8_mac", "round_ties", "fp_round.sv", "half & (rest | placed[Drop])", "half", "round"},
