@@ -163,6 +163,33 @@ TEST(GemmKernel, RandomDesignPointsEqualTheScalarModel) {
   }
 }
 
+// Aligned sums just below FP32's largest number, where a rounding constant would overflow, and accumulators
+// of 24 significant bits, where none fits a float: too rare among random points.
+TEST(GemmKernel, AlignedSumsAtTheEndOfFloat) {
+  test::Random random(7);
+  const auto pick = [&](int low, int high) { return low + static_cast<int>(random() % (high - low + 1)); };
+  int tried = 0;
+  while (tried < 300) {
+    Format a = formats::e5m2;
+    Format b = formats::e5m2;
+    a.bias -= pick(30, 48);
+    b.bias -= pick(30, 48);
+    Format acc{8, pick(0, 8), 127, Specials::ieee};
+    if (tried % 3 == 0) acc = Format::parse("e" + std::to_string(pick(4, 7)) + "m23");
+    if (tried % 3 == 0) a = b = formats::e4m3;
+    GemmOptions options;
+    const std::string kind = "aligned:" + std::to_string(pick(1, 8)) + "," + std::to_string(pick(1, 14));
+    try {
+      options.accumulator = Accumulator::parse(kind, acc, Rounding::rtz());
+      expect_golden(Problem(5, 35, pick(1, 30), a, b, Values::finite, random()), options);
+    } catch (const std::invalid_argument&) {
+      continue;  // products that FP32 cannot hold are refused
+    }
+    ++tried;
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(GemmKernel, BlocksOfKJoin) {
   for (const char* kind : {"plain", "chunk:100", "fused:3", "fused:700", "kulisch", "aligned:48,14"}) {
     for (const char* round : {"rne", "sr:8"}) {

@@ -56,6 +56,24 @@ TEST(Accumulator, FormatsBeyondFp32AreRefused) {
   EXPECT_THROW(inner.check(), std::invalid_argument);
 }
 
+// What is filled in by hand passes the same door as what is parsed.
+TEST(Accumulator, CheckRefusesEachFieldOutOfRange) {
+  const auto refused = [](auto change) {
+    Accumulator accumulator = Accumulator::parse("aligned:4,14", formats::fp16, Rounding::rne());
+    accumulator.check();
+    change(accumulator);
+    EXPECT_THROW(accumulator.check(), std::invalid_argument) << accumulator.name();
+  };
+  refused([](Accumulator& it) { it.group = 0; });
+  refused([](Accumulator& it) { it.group = (1 << 24) + 1; });
+  refused([](Accumulator& it) { it.aligned_bits = 0; });
+  refused([](Accumulator& it) { it.aligned_bits = 65; });
+  refused([](Accumulator& it) { it.rounding = Rounding::sr(0); });
+  refused([](Accumulator& it) { it.rounding = Rounding::sr(33); });
+  refused([](Accumulator& it) { it.inner_rounding = Rounding::sr(0); });
+  refused([](Accumulator& it) { it.inner_format = Format::parse("e8m10:bias=200"); });
+}
+
 TEST(Accumulator, RoundingsPerOutput) {
   EXPECT_EQ(parse("plain").roundings(100), 100);
   EXPECT_EQ(parse("kulisch").roundings(100), 1);
