@@ -17,23 +17,30 @@ module normalise #(
 
   logic [Size-1:0] rest;
 
-  always_comb begin
-    rest    = Size'(in_i) << (Size - Width);
-    count_o = '0;
-    for (int unsigned i = 0; i < CountWidth; i++) begin
-      // 2^step places, the largest step first.
-      if ((rest >> (Size - (Size >> (i + 1)))) == '0) begin
-        count_o[CountWidth-1-i] = 1'b1;
-        rest                    = rest << (Size >> (i + 1));
-      end
+  assign rest = Size'(in_i) << (Size - Width);
+
+  // 2^(CountWidth-1) places first, then half as many in each step.
+  for (genvar i = 0; i < CountWidth; i++) begin : gen_step
+    localparam int unsigned Places = Size >> (i + 1);
+
+    logic [Size-1:0] search, left;
+    logic            empty;
+
+    if (i == 0) begin : gen_first
+      assign search = rest;
+    end else begin : gen_next
+      assign search = gen_step[i-1].left;
     end
+    assign empty                   = (search[Size-1-:Places] == '0);
+    assign left                    = empty ? search << Places : search;
+    assign count_o[CountWidth-1-i] = empty;
   end
 
-  assign out_o = rest[Size-1-:Width];
+  assign out_o = gen_step[CountWidth-1].left[Size-1-:Width];
 
   if (Size > Width) begin : gen_padding
     logic unused_padding;
-    assign unused_padding = ^rest[Size-Width-1:0];
+    assign unused_padding = ^gen_step[CountWidth-1].left[Size-Width-1:0];
   end
 
 endmodule

@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
+#include <filesystem>
 #include <stdexcept>
 
 #include "sim/support/user_text.hpp"
@@ -30,6 +31,8 @@ int latency_of(const std::string& text) {
 
 // ports: {a_i: operand_a, ...}, and optionally latency: N or valid.
 void read_map_file(const std::string& file, verify::ForeignDevice& device) {
+  if (!std::filesystem::is_regular_file(file))
+    throw std::invalid_argument("--map-file: no such file: " + file);
   YAML::Node root;
   try {
     root = YAML::LoadFile(file);

@@ -109,6 +109,7 @@ std::string SessionReport::json() const {
               {"rtl_operations_per_second", report.run.rtl_speed}};
     if (!report.run.missing_outputs.empty()) json["outputs_not_compared"] = report.run.missing_outputs;
     if (!report.run.undriven_inputs.empty()) json["inputs_not_driven"] = report.run.undriven_inputs;
+    if (report.run.circular) json["circular_logic"] = true;
     Json bins = Json::object();
     for (const FunctionalCoverage::Bin& bin : report.run.bins) {
       bins[bin.name] = bin.hits;
@@ -161,6 +162,12 @@ std::string SessionReport::text() const {
                    report.run.rtl_speed);
     notes += listed("not compared, for the device does not have it:", report.run.missing_outputs);
     notes += listed("input of the device that nothing drives, held at 0:", report.run.undriven_inputs);
+    if (report.run.circular) {
+      notes +=
+          "Verilator sees circular logic in this device (UNOPTFLAT) and may simulate it wrongly; where "
+          "vectors run "
+          "through\nthemselves bit by bit, split them (Yosys: splitnets before write_verilog)\n";
+    }
     if (!bins.empty.empty() && !run.mismatch) {
       notes += report.unit + " (" + report.configuration + "): empty bins:";
       for (const std::string& name : bins.empty) notes += " [" + name + "]";

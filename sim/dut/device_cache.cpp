@@ -42,7 +42,12 @@ fs::path device_cache() {
 
 fs::path open_device_cache() {
   fs::path cache = device_cache();
-  if (fs::create_directories(cache)) fs::permissions(cache, fs::perms::owner_all);
+  std::error_code error;
+  if (fs::create_directories(cache, error)) fs::permissions(cache, fs::perms::owner_all, error);
+  if (error) {
+    throw std::runtime_error("cannot make the cache of compiled devices, " + cache.string() + ": " +
+                             error.message() + "; set MANTISSA_CACHE to a directory of your own");
+  }
   struct stat status {};
   if (stat(cache.c_str(), &status) != 0 || status.st_uid != getuid()) {
     throw std::runtime_error("the cache of compiled devices, " + cache.string() +

@@ -40,14 +40,18 @@ std::vector<Port> ports_of(const std::string& header) {
   std::vector<Port> ports;
   std::istringstream lines(header);
   for (std::string line; std::getline(lines, line);) {
-    const bool input = line.find("VL_IN") != std::string::npos && line.find("VL_INOUT") == std::string::npos;
-    const bool output =
-        line.find("VL_OUT") != std::string::npos || line.find("VL_INOUT") != std::string::npos;
+    const bool both = line.find("VL_INOUT") != std::string::npos;
+    const bool input = line.find("VL_IN") != std::string::npos;
+    const bool output = line.find("VL_OUT") != std::string::npos;
     const std::size_t open = line.find("(&");
     if ((!input && !output) || open == std::string::npos) continue;
     if (line[open - 1] == '(') {
       throw std::invalid_argument("port " + decoded_name(line.substr(open + 2, line.find(')') - open - 2)) +
                                   " is an unpacked array; wrap the device in a module with packed ports");
+    }
+    if (both) {
+      throw std::invalid_argument("port " + decoded_name(line.substr(open + 2, line.find(',') - open - 2)) +
+                                  " is an inout; wrap the device in a module with inputs and outputs");
     }
     std::istringstream declaration(line.substr(open + 2));
     std::string name;
@@ -89,7 +93,12 @@ std::string device_shim(const std::string& verilated_header, const std::filesyst
          "  mantissa_dut api{};\n"
          "};\n"
          "Device* of(void* self) { return static_cast<Device*>(self); }\n"
-         "void eval(void* self) { of(self)->top.eval(); }\n";
+         "void eval(void* self) {\n"
+         "  of(self)->top.eval();\n"
+         "  if (!of(self)->context.gotFinish()) return;\n"
+         "  std::fputs(\"the device has called $finish\\n\", stderr);\n"
+         "  std::_Exit(1);\n"
+         "}\n";
   if (wave) {
     // The file is tried first: Verilator's writer says nothing of one that it cannot open.
     out << "int open_wave(void* self, const char* path) {\n"

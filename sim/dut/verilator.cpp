@@ -77,12 +77,15 @@ fs::path runtime_library(const fs::path& cache, const std::string& include, cons
 }
 
 std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::path& directory) {
-  // Tables have names of their own in every instance, which would keep equal functions apart.
+  // Tables have names of their own in every instance, which would keep equal functions apart. The rewriting
+  // of bit operations has given wrong results in several versions of Verilator, and gains nothing here.
   std::vector<std::string> command = {"verilator",
                                       "--cc",
                                       "-O3",
                                       "-fno-table",
+                                      "-fno-const-bit-op-tree",
                                       "--no-timing",
+                                      "--assert",
                                       "-Wno-fatal",
                                       "-Werror-USERERROR",
                                       "-Werror-USERFATAL",
@@ -112,15 +115,16 @@ std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::pa
 
 }  // namespace
 
-fs::path verilate(const VerilatorJob& job) {
+CompiledDevice verilate(const VerilatorJob& job) {
   for (const fs::path& file : job.files) {
     if (!fs::is_regular_file(file)) throw std::invalid_argument("no such file: " + file.string());
   }
   const fs::path cache = open_device_cache();
   const ScratchDirectory scratch(cache);
-  run_tool(verilator_command(job, scratch.path()),
-           "Verilator does not accept these sources; correct them, or add what is missing with --dut FILE, "
-           "--incdir DIR or --define NAME=VALUE");
+  const std::string said = run_tool(
+      verilator_command(job, scratch.path()),
+      "Verilator does not accept these sources; correct them, or add what is missing with --dut FILE, "
+      "--incdir DIR or --define NAME=VALUE");
 
   // What Verilator made decides whether the compiler must run: included files, parameters and options all
   // show there.
@@ -141,8 +145,9 @@ fs::path verilate(const VerilatorJob& job) {
   const char* const optimisation = job.coverage || job.wave ? "-O0" : "-O2";
   const std::string version = run_tool({"verilator", "--version"}, "verilator does not work") +
                               run_tool({"g++", "--version"}, "g++ does not work");
-  fs::path library = cache / (job.top + "-" + digest(version + optimisation + everything) + ".so");
-  if (fs::exists(library)) return library;
+  const fs::path library = cache / (job.top + "-" + digest(version + optimisation + everything) + ".so");
+  CompiledDevice device{library, said.find("%Warning-UNOPTFLAT") != std::string::npos};
+  if (fs::exists(library)) return device;
 
   const std::string include = verilator_include();
   const fs::path runtime = runtime_library(cache, include, version);
@@ -156,7 +161,7 @@ fs::path verilate(const VerilatorJob& job) {
        object.string(), (scratch.path() / "device.cpp").string(), runtime.string(), "-lz", "-pthread"});
   run_tool(compile, "the compiler does not accept what Verilator made of these sources");
   fs::rename(object, library);
-  return library;
+  return device;
 }
 
 }  // namespace mantissa

@@ -32,8 +32,14 @@ class VerilatorError : public std::runtime_error {
   std::string output_;
 };
 
-// The shared object's path. Throws std::invalid_argument for a file that is not there, VerilatorError for
+struct CompiledDevice {
+  std::filesystem::path object;
+  // Verilator sees circular logic where vectors run through themselves bit by bit, and may settle it wrongly.
+  bool circular = false;
+};
+
+// Throws std::invalid_argument for a file that is not there, VerilatorError for
 // sources that do not compile, std::runtime_error where a tool is missing.
-std::filesystem::path verilate(const VerilatorJob& job);
+CompiledDevice verilate(const VerilatorJob& job);
 
 }  // namespace mantissa

@@ -51,6 +51,13 @@ class PortFinder {
     return pin;
   }
 
+  [[noreturn]] void fail(const std::string& what) const {
+    std::string has = "; the device has";
+    for (const Device::Pin& pin : device_.pins())
+      has += " " + pin.name + "[" + std::to_string(pin.bits) + "]";
+    throw std::invalid_argument(what + expected_ + has);
+  }
+
   // Names that the user gave to ports that the unit does not have are typing errors.
   void check_names(const std::vector<std::string>& known) const {
     for (const auto& [port, name] : map_.names) {
@@ -67,12 +74,6 @@ class PortFinder {
   std::string described(const std::string& port) const {
     const std::string name = device_name(port);
     return name == port ? port : name + " (mapped from " + port + ")";
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    std::string has = "; the device has";
-    for (const Device::Pin& pin : device_.pins())
-      has += " " + pin.name + "[" + std::to_string(pin.bits) + "]";
-    throw std::invalid_argument(what + expected_ + has);
   }
 
   const Device& device_;
@@ -129,6 +130,12 @@ RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const 
   }
   for (const Device::Pin& pin : device.pins()) {
     if (!pin.output && !drives(pin)) pin.set(Bits(pin.bits));
+  }
+  for (const InputBinding& input : inputs_) {
+    const auto users = std::count_if(inputs_.begin(), inputs_.end(),
+                                     [&input](const InputBinding& other) { return other.pin == input.pin; });
+    if (input.pin != nullptr && users > 1)
+      find.fail("port " + input.pin->name + " of the device stands for more than one port of the unit");
   }
 }
 

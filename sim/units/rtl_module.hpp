@@ -40,6 +40,7 @@ class RtlModule : public UnitModule {
             const DeviceMap& map = {}, const std::vector<std::string>& optional = {});
 
   bool has_output(std::string_view name) const;
+  int latency() const { return latency_; }  // as DeviceMap's
   // The unit's outputs that the device does not have, and the device's inputs that the unit does not have:
   // they stay 0.
   std::vector<std::string> missing_outputs() const;

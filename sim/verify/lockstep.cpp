@@ -116,8 +116,6 @@ class Bench : public sc_core::sc_module {
 
   void dump() {
     if (options_.wave.empty() || cycle_ < options_.wave_first || cycle_ > options_.wave_last) return;
-    if (!wave_open_) device_.open_wave(options_.wave);
-    wave_open_ = true;
     device_.dump_wave(
         static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS)));
   }
@@ -129,7 +127,10 @@ class Bench : public sc_core::sc_module {
     clk_.write(false);
   }
 
+  // Nothing may leave during reset, or a forgotten register would empty itself.
   void reset() {
+    valid_.write(false);
+    ready_.write(false);
     rst_n_.write(false);
     clock();
     clock();
@@ -155,6 +156,7 @@ class Bench : public sc_core::sc_module {
     }
     pending_ = false;
     valid_.write(false);
+    ready_.write(false);
     // Reset is asynchronous: it shows before any clock edge. A foreign device may wait for the clock.
     rst_n_.write(false);
     half_cycle();
@@ -165,11 +167,15 @@ class Bench : public sc_core::sc_module {
     reset();
     rehearse();
     if (!result.mismatch) reset();
+    half_cycle();
+    if (!result.mismatch && stations_[0]->valid())
+      fail(*stations_[0], "an output is on offer right after reset", {});
     for (; !finished() && !result.mismatch; ++cycle_) {
       drive();
       half_cycle();
       dump();
       check();
+      if (!result.mismatch && !taking_ && !stations_[0]->valid()) check_valid_comes_first();
       if (result.mismatch) break;
       clk_.write(true);
       half_cycle();
@@ -177,7 +183,7 @@ class Bench : public sc_core::sc_module {
       clk_.write(false);
       if (cycle_ % 65536 == 0) progress_(std::max(result.inputs, result.outputs), wanted_);
     }
-    if (wave_open_) device_.close_wave();
+    if (!options_.wave.empty()) device_.close_wave();
     result.cycles = cycle_;
     sc_core::sc_stop();
   }
@@ -234,6 +240,15 @@ class Bench : public sc_core::sc_module {
     }
   }
 
+  // An offer must not wait for ready: with ready high, nothing else changed, none may appear.
+  void check_valid_comes_first() {
+    ready_.write(true);
+    sc_core::wait(1, sc_core::SC_NS);
+    if (stations_[0]->valid()) fail(*stations_[0], "valid_o waits for ready_i", current_);
+    ready_.write(false);
+    sc_core::wait(1, sc_core::SC_NS);
+  }
+
   void check_golden(const std::optional<Expected>& expected) {
     for (std::size_t s = 0; s < compared_; ++s) {
       const Station* station = stations_[s].get();
@@ -245,9 +260,32 @@ class Bench : public sc_core::sc_module {
         if (station->output(i) == expected->outputs[i] || !compared(*station, i)) continue;
         fail(*station, station->port(i) + " is wrong", expected->cause);
         describe(*station, *expected);
+        result.mismatch->stage += neighbour(*station);
         return;
       }
     }
+    previous_ = expected;
+  }
+
+  bool equals(const Station& station, const std::optional<Expected>& expected) const {
+    if (!expected) return false;
+    for (std::size_t i = 0; i < station.outputs(); ++i) {
+      if (compared(station, i) && station.output(i) != expected->outputs[i]) return false;
+    }
+    return true;
+  }
+
+  // The right answer to another transaction points to the handshake, not to the arithmetic. The run is over:
+  // the reference need not keep its next answer.
+  std::string neighbour(const Station& station) {
+    const std::string stage = result.mismatch->stage.empty() ? "" : "; but ";
+    if (!previous_ && rtl_module_.latency() > 0)
+      return stage + "this is the first answer of all: is the latency right?";
+    if (equals(station, previous_))
+      return stage + "this is the previous transaction's answer: repeated, or the latency is longer";
+    if (equals(station, reference_.next()))
+      return stage + "this is the next transaction's answer: one was lost, or the latency is shorter";
+    return {};
   }
 
   bool compared(const Station& station, std::size_t output) const {
@@ -331,9 +369,9 @@ class Bench : public sc_core::sc_module {
   std::uint64_t settled_ = 0;  // cycles in which nothing was owed or to come
   bool pending_ = false;       // current_ is offered and not yet taken
   bool taking_ = false;
-  bool wave_open_ = false;
   Transaction current_;
   std::optional<Transaction> held_;
+  std::optional<Expected> previous_;
 };
 
 }  // namespace
@@ -344,6 +382,7 @@ LockstepResult run_lockstep(Reference& reference, Reference& rehearsal, UnitModu
   Bench bench(reference, rehearsal, systemc, compare_systemc, rtl, device, back_pressure, options, progress);
   // The end of a run is no news.
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  if (!options.wave.empty()) device.open_wave(options.wave);
   const auto start = std::chrono::steady_clock::now();
   sc_core::sc_start();
   bench.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -142,10 +142,12 @@ VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress) {
                              : own_sources(*job.kind, job.kind->complete(job.configuration.parameters));
   sources.wave = !job.lockstep.wave.empty();
   sources.coverage = !job.coverage_data.empty();
-  const std::filesystem::path object = verilate(sources);
+  const CompiledDevice device = verilate(sources);
   try {
-    return unpacked(run_isolated(
-        [&](const ReportProgress& report) { return packed(simulate(job, object, report)); }, progress));
+    VerifyReport report = unpacked(run_isolated(
+        [&](const ReportProgress& done) { return packed(simulate(job, device.object, done)); }, progress));
+    report.circular = device.circular;
+    return report;
   } catch (const ProcessDied& died) {
     VerifyReport report;
     report.lockstep.mismatch.emplace();

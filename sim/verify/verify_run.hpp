@@ -36,6 +36,7 @@ struct VerifyReport {
   std::vector<FunctionalCoverage::Bin> bins;
   std::vector<std::string> missing_outputs;  // of a foreign device: they were not compared
   std::vector<std::string> undriven_inputs;  // of a foreign device: they stayed 0
+  bool circular = false;                     // as CompiledDevice
 };
 
 // Throws what verilate and RtlModule throw. A device that ends the simulation is a mismatch.

@@ -31,9 +31,47 @@ TEST(ForeignDevice, FixedLatencyWithoutHandshake) {
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 
-TEST(ForeignDevice, WrongLatencyIsAMismatch) {
-  EXPECT_EQ(verify("--dut $F/wide_mac.sv --dut $F/latency3_mac.sv --top latency3_mac --latency 2").exit_code,
-            1);
+TEST(ForeignDevice, WrongLatencyIsNamedAsSuch) {
+  const std::string device = "--dut $F/wide_mac.sv --dut $F/latency3_mac.sv --top latency3_mac --latency ";
+  const Finished early = verify(device + "2");
+  EXPECT_EQ(early.exit_code, 1);
+  EXPECT_NE(early.out.find("the first answer of all: is the latency right?"), std::string::npos) << early.out;
+  const Finished late = verify(device + "4");
+  EXPECT_EQ(late.exit_code, 1);
+  EXPECT_NE(late.out.find("the next transaction's answer"), std::string::npos) << late.out;
+}
+
+const std::string handshake = "--dut $F/wide_mac.sv --dut $F/handshake_mac.sv --top handshake_mac";
+
+struct HandshakeFault {
+  const char* define;
+  const char* message;
+};
+void PrintTo(const HandshakeFault& fault, std::ostream* out) { *out << fault.define; }
+
+class ForeignHandshake : public testing::TestWithParam<HandshakeFault> {};
+
+// Whatever the seed: it decides about what is under way when the reset comes.
+TEST_P(ForeignHandshake, FaultIsNamed) {
+  for (const char* seed : {" --seed 1", " --seed 2", " --seed 3"}) {
+    const Finished run = verify(handshake + " --define " + GetParam().define + seed);
+    EXPECT_EQ(run.exit_code, 1) << seed << run.out;
+    EXPECT_NE(run.out.find(GetParam().message), std::string::npos) << seed << run.out << run.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, ForeignHandshake,
+    testing::Values(HandshakeFault{"FORGETS_RESET", "an output is on offer right after reset"},
+                    HandshakeFault{"WAITS_FOR_READY", "valid_o waits for ready_i"},
+                    HandshakeFault{"LOSES_ONE", "the next transaction's answer: one was lost"},
+                    HandshakeFault{"CALLS_FINISH", "ended the simulation"},
+                    HandshakeFault{"HAS_ASSERTION", "ended the simulation"}),
+    [](const auto& test) { return test.param.define; });
+
+TEST(ForeignDevice, HandshakeWithoutFaultPasses) {
+  const Finished run = verify(handshake);
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 
 TEST(ForeignDevice, Combinational) {
@@ -156,6 +194,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadRequest{"UnpackedPort",
                    "--dut $F/wide_mac.sv --dut $F/unpacked_mac.sv --top unpacked_mac --latency 0",
                    "port operands is an unpacked array"},
+        BadRequest{"TwoPortsOnOne",
+                   "--dut $F/wide_mac.sv --top wide_mac --latency 0 --map a_i=opa --map b_i=opa --map "
+                   "acc_i=addend --map acc_o=result",
+                   "port opa of the device stands for more than one port of the unit"},
+        BadRequest{"MapFileIsADirectory", "--dut $F/wide_mac.sv --top wide_mac --map-file $F",
+                   "no such file"},
         BadRequest{"UnknownStage", "--corrupt rouding", "has no stage 'rouding'; it has product"},
         BadRequest{
             "CorruptedForeigner",

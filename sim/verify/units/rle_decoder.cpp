@@ -63,7 +63,8 @@ class RleDecoderReference : public StreamReference {
     std::size_t covered = 0;
     for (RunLengthEntry& entry : entries) {
       entry.run = static_cast<std::uint16_t>(large ? dice.bits(16) : dice.below(2) * dice.below(12));
-      entry.value = stimulus::random_code(dice, formats::fp32);
+      entry.value = dice.below(2) == 0 ? corners_[dice.below(corners_.size())]
+                                       : stimulus::random_code(dice, formats::fp32);
       covered += entry.run + 1;
     }
     // Full, with zeros behind, or too short by a little or by much.
@@ -125,6 +126,7 @@ class RleDecoderReference : public StreamReference {
   }
 
   int length_bits_;
+  std::vector<std::uint32_t> corners_ = stimulus::many_corner_codes(formats::fp32);
   OperandBins values_;
   int empty_ = coverage_.declare("message without entries");
   int run_none_ = coverage_.declare("run 0");
