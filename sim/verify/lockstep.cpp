@@ -279,12 +279,12 @@ class Bench : public sc_core::sc_module {
   // the reference need not keep its next answer.
   std::string neighbour(const Station& station) {
     const std::string stage = result.mismatch->stage.empty() ? "" : "; but ";
-    if (!previous_ && rtl_module_.latency() > 0)
-      return stage + "this is the first answer of all: is the latency right?";
     if (equals(station, previous_))
       return stage + "this is the previous transaction's answer: repeated, or the latency is longer";
     if (equals(station, reference_.next()))
       return stage + "this is the next transaction's answer: one was lost, or the latency is shorter";
+    if (!previous_ && rtl_module_.latency() > 0)
+      return stage + "this is the first answer of all: is the latency right?";
     return {};
   }
 
