@@ -147,7 +147,8 @@ class Bench : public sc_core::sc_module {
         pending_ = true;
       }
       valid_.write(pending_);
-      ready_.write(!back_pressure_ || stalls_.take());
+      // Towards the end nothing is taken, so that something waits when the reset comes.
+      ready_.write(!back_pressure_ || (cycle < rehearsal_cycles - 64 && stalls_.take()));
       half_cycle();
       if (stations_[0]->ready()) pending_ = false;
       clk_.write(true);

@@ -97,7 +97,7 @@ const Fault faults[] = {
     {"mac_array", "sum_not_cleared", "mac_array.sv", "row_fire & (row_q == RowW'(r))",
      "row_fire & ~row_last & (row_q == RowW'(r))", ""},
     {"lfsr", "reset_forgotten", "lfsr.sv", "loaded_q    <= 1'b0;", "", ""},
-    {"rle_encoder", "reset_forgotten", "pipe_reg.sv", "valid_q <= 1'b0;", "", ""},
+    {"rle_decoder", "reset_forgotten", "pipe_reg.sv", "valid_q <= 1'b0;", "", ""},
     {"lfsr", "tap", "lfsr.sv", "32'h8020_0003", "32'h8020_0001", ""},
 };
 
