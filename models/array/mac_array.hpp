@@ -26,7 +26,9 @@ struct MacArray {
   // Throws std::invalid_argument for sizes below 1, formats that do not go together, a drain not from FP32.
   void check() const;
   int rows() const { return skip_window.rows; }
-  std::uint64_t drain_cycles() const { return static_cast<std::uint64_t>(rows() + pipe_latency); }
+  std::uint64_t drain_cycles() const {
+    return static_cast<std::uint64_t>(rows()) + static_cast<std::uint64_t>(pipe_latency);
+  }
 };
 
 // Outputs [m, n] of one tile, m <= rows and n <= cols: A[m,k] B[k,n], row-major codes.

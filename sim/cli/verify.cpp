@@ -70,7 +70,10 @@ std::vector<verify::Configuration> chosen_configurations(const verify::UnitKind&
     const auto [name, text] = name_and_value(setting, "--set");
     std::string checked = text;
     const std::string complaint = whole_number<int>(0, 1 << 20)(checked);
-    if (!complaint.empty()) throw std::invalid_argument("--set " + name + ": " + complaint);
+    if (!complaint.empty()) {
+      std::string message = "--set ";
+      throw std::invalid_argument(message.append(name).append(": ").append(complaint));
+    }
     chosen.front().parameters.set(name, std::stoi(checked));
   }
   return chosen;

@@ -10,8 +10,6 @@
 #include <cstring>
 #include <stdexcept>
 
-extern char** environ;
-
 namespace mantissa {
 namespace {
 

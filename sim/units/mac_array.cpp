@@ -56,9 +56,9 @@ void MacArrayUnit::reset() { clear(); }
 void MacArrayUnit::clear() {
   state_ = State::compute;
   window_ = SkipWindowCycles(array_.skip_window);
-  staged_.assign(array_.skip_window.depth * array_.skip_window.window, {});
+  staged_.assign(static_cast<std::size_t>(array_.skip_window.depth) * array_.skip_window.window, {});
   operands_.assign(array_.rows(), std::nullopt);
-  sums_.assign(array_.rows() * array_.cols, 0);
+  sums_.assign(static_cast<std::size_t>(array_.rows()) * array_.cols, 0);
   tile_ = {.bias = std::vector<std::uint32_t>(array_.cols)};
   row_ = 0;
   cleared_row_ = -1;
@@ -180,7 +180,8 @@ void MacArrayUnit::take_beat() {
     for (int col = 0; col < array_.cols; ++col) {
       tile_.bias[col] = static_cast<std::uint32_t>(bias_i_.read().field(32 * col, 32));
     }
-    tile_.scale = static_cast<std::int8_t>(scale_i_.value());
+    const auto scale = static_cast<int>(scale_i_.value());
+    tile_.scale = scale < 0x80 ? scale : scale - 0x100;
   }
   if (load_i_.value() != 0 && array_.drain.rounding.stochastic()) {
     zero_seed_ = false;

@@ -62,7 +62,11 @@ class PortFinder {
   void check_names(const std::vector<std::string>& known) const {
     for (const auto& [port, name] : map_.names) {
       if (std::find(known.begin(), known.end(), port) == known.end())
-        fail("the unit has no port " + port + " (mapped to " + name + ")");
+        fail(std::string("the unit has no port ")
+                 .append(port)
+                 .append(" (mapped to ")
+                 .append(name)
+                 .append(")"));
     }
   }
 

@@ -78,17 +78,17 @@ class Stalls {
 class Bench : public sc_core::sc_module {
  public:
   Bench(Reference& reference, Reference& rehearsal, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
-        Device& device, bool back_pressure, const LockstepOptions& options, const ProgressReport& progress)
+        Device& device, bool back_pressure, LockstepOptions options, const ProgressReport& progress)
       : sc_module(sc_core::sc_module_name("bench")),
         reference_(reference),
         rehearsal_(rehearsal),
         rtl_module_(rtl),
         device_(device),
         back_pressure_(back_pressure),
-        options_(options),
+        options_(std::move(options)),
         progress_(progress),
-        stalls_(options.seed),
-        wanted_(options.exhaustive ? reference.exhaustive_count() : options.transactions) {
+        stalls_(options_.seed),
+        wanted_(options_.exhaustive ? reference.exhaustive_count() : options_.transactions) {
     stations_.push_back(std::make_unique<Station>(rtl, "rtl"));
     stations_.push_back(std::make_unique<Station>(systemc, "systemc"));
     for (DataIn* port : rtl.inputs()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/stimulus/vector_unit.hpp"
 #include "sim/units/skip_window.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/unit_kind.hpp"
@@ -214,7 +215,7 @@ class MacArrayReference : public Reference {
   void accept(const Transaction& inputs) override {
     const auto slices = static_cast<int>(inputs[Input::count].value());
     const auto codes = [&](Input port, int elements, const Format& format, OperandBins& bins) {
-      std::vector<std::uint8_t> all(slices * elements);
+      std::vector<std::uint8_t> all(static_cast<std::size_t>(slices) * elements);
       for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] =
             static_cast<std::uint8_t>(inputs[port].field(static_cast<int>(i) * format.bits(), format.bits()));
@@ -269,7 +270,7 @@ class MacArrayReference : public Reference {
     for (int col = 0; col < array_.cols; ++col) {
       bias.push_back(fp32_value(static_cast<std::uint32_t>(inputs[Input::bias].field(32 * col, 32))));
     }
-    array_.drain.scale = static_cast<std::int8_t>(inputs[Input::scale].value());
+    array_.drain.scale = stimulus::signed_byte(static_cast<std::uint32_t>(inputs[Input::scale].value()));
     const TileResult tile = mac_array(
         array_, {.m = rows_in_use_, .n = array_.cols, .k = k, .a = a, .b = b_, .bias = bias}, lanes_);
     sample(tile, a);
