@@ -74,17 +74,17 @@ class TilePlan {
     const bool ends_tile = fed_ == k_;
     const bool ends_step = ends_tile || fed_ % step_k_ == 0;
     // drain_i, bias and scale count in the last beat of a step only; seeds only with load_i.
-    const Transaction beat = {a_bits,
-                              b_bits,
-                              Bits(slice_count_bits(window), slices),
-                              Bits(array_.rows(), (std::uint64_t{1} << rows_) - 1),
-                              Bits(1, skip_ ? 1 : 0),
-                              Bits(1, ends_step ? 1 : 0),
-                              Bits(1, ends_step ? (ends_tile ? 1 : 0) : dice.bits(1)),
-                              biases(dice),
-                              Bits(8, scale_of(dice) & 0xFF),
-                              Bits(1, load_ ? 1 : 0),
-                              seeds(dice)};
+    Transaction beat = {a_bits,
+                        b_bits,
+                        Bits(slice_count_bits(window), slices),
+                        Bits(array_.rows(), (std::uint64_t{1} << rows_) - 1),
+                        Bits(1, skip_ ? 1 : 0),
+                        Bits(1, ends_step ? 1 : 0),
+                        Bits(1, ends_step ? (ends_tile ? 1 : 0) : dice.bits(1)),
+                        biases(dice),
+                        Bits(8, scale_of(dice) & 0xFF),
+                        Bits(1, load_ ? 1 : 0),
+                        seeds(dice)};
     load_ = false;
     return beat;
   }
@@ -267,6 +267,7 @@ class MacArrayReference : public Reference {
       for (int row = 0; row < rows_in_use_; ++row) a[row * k + i] = a_slices_[i * rows + row];
     }
     std::vector<float> bias;
+    bias.reserve(array_.cols);
     for (int col = 0; col < array_.cols; ++col) {
       bias.push_back(fp32_value(static_cast<std::uint32_t>(inputs[Input::bias].field(32 * col, 32))));
     }
