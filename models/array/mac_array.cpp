@@ -79,6 +79,7 @@ std::vector<Lfsr> drain_lanes(const MacArray& array, const DrawSource& draws, st
   draws.check();
   check_leap(draws.leap, array.drain.rounding.random_bits);
   std::vector<Lfsr> lanes;
+  lanes.reserve(array.cols);
   for (int col = 0; col < array.cols; ++col) {
     lanes.push_back(draws.lane(col, static_cast<std::uint64_t>(tile) * array.rows()));
   }

@@ -61,12 +61,9 @@ class PortFinder {
   // Names that the user gave to ports that the unit does not have are typing errors.
   void check_names(const std::vector<std::string>& known) const {
     for (const auto& [port, name] : map_.names) {
-      if (std::find(known.begin(), known.end(), port) == known.end())
-        fail(std::string("the unit has no port ")
-                 .append(port)
-                 .append(" (mapped to ")
-                 .append(name)
-                 .append(")"));
+      if (std::find(known.begin(), known.end(), port) != known.end()) continue;
+      std::string message = "the unit has no port ";
+      fail(message.append(port).append(" (mapped to ").append(name).append(")"));
     }
   }
 

@@ -78,7 +78,7 @@ class Stalls {
 class Bench : public sc_core::sc_module {
  public:
   Bench(Reference& reference, Reference& rehearsal, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
-        Device& device, bool back_pressure, LockstepOptions options, const ProgressReport& progress)
+        Device& device, bool back_pressure, LockstepOptions options, ProgressReport progress)
       : sc_module(sc_core::sc_module_name("bench")),
         reference_(reference),
         rehearsal_(rehearsal),
@@ -86,7 +86,7 @@ class Bench : public sc_core::sc_module {
         device_(device),
         back_pressure_(back_pressure),
         options_(std::move(options)),
-        progress_(progress),
+        progress_(std::move(progress)),
         stalls_(options_.seed),
         wanted_(options_.exhaustive ? reference.exhaustive_count() : options_.transactions) {
     stations_.push_back(std::make_unique<Station>(rtl, "rtl"));

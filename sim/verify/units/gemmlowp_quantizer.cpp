@@ -37,6 +37,11 @@ class GemmlowpReference : public VectorReference {
     for (const int port : {1, 2}) {
       if (dice.below(64) == 0) inputs[port] = Bits(32, stimulus::random_code(dice, fp32));
     }
+    // The subtraction overflows.
+    if (dice.below(256) == 0) {
+      inputs[0] = Bits(32, fp32.max_code());
+      inputs[1] = Bits(32, fp32.max_code() | fp32.sign_bit());
+    }
     return inputs;
   }
 
