@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -19,13 +20,6 @@ namespace fs = std::filesystem;
 
 class DraftFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "mantissa_drafts_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   std::string in_directory(const std::string& name) const { return (directory_ / name).string(); }
   std::vector<std::string> names() const {
     std::vector<std::string> found;
@@ -37,15 +31,11 @@ class DraftFiles : public testing::Test {
     return run_mantissa({"vectors", "fp32_add", "--count", "10", "--seed", seed, "--out", path});
   }
 
-  fs::path directory_;
+  Scratch scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 using Names = std::vector<std::string>;
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -82,8 +72,8 @@ TEST_F(DraftFiles, LinksStayAndTheirTargetsAreReplaced) {
   EXPECT_EQ(names(), (Names{"data", "x", "x.svh"}));
   EXPECT_TRUE(fs::is_symlink(directory_ / "x"));
   EXPECT_TRUE(fs::is_symlink(directory_ / "x.svh"));
-  EXPECT_TRUE(contains(slurp(directory_ / "data" / "old.hex"), "unit: fp32_add"));
-  EXPECT_TRUE(contains(slurp(directory_ / "data" / "new.svh"), "localparam"));
+  EXPECT_TRUE(contains(contents(directory_ / "data" / "old.hex"), "unit: fp32_add"));
+  EXPECT_TRUE(contains(contents(directory_ / "data" / "new.svh"), "localparam"));
   fs::create_symlink("loop", directory_ / "loop");
   EXPECT_EQ(vectors(in_directory("loop")).exit_code, 2);
   EXPECT_TRUE(fs::is_symlink(directory_ / "loop"));
@@ -94,8 +84,8 @@ TEST_F(DraftFiles, NeighboursAreLeftAlone) {
   std::ofstream(in_directory("x.svh.tmp")) << "mine too";
   EXPECT_EQ(vectors(in_directory("x")).exit_code, 0);
   EXPECT_EQ(names(), (Names{"x", "x.svh", "x.svh.tmp", "x.tmp"}));
-  EXPECT_EQ(slurp(in_directory("x.tmp")), "mine");
-  EXPECT_EQ(slurp(in_directory("x.svh.tmp")), "mine too");
+  EXPECT_EQ(contents(in_directory("x.tmp")), "mine");
+  EXPECT_EQ(contents(in_directory("x.svh.tmp")), "mine too");
 }
 
 TEST_F(DraftFiles, ModeFollowsTheUmask) {
@@ -116,7 +106,7 @@ TEST_F(DraftFiles, RunsAtTheSameTimeDoNotMix) {
     const Finished run = run_shell(script);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(names(), (Names{"x", "x.svh"}));
-    const std::string words = slurp(in_directory("x"));
+    const std::string words = contents(in_directory("x"));
     const std::size_t at = words.find("// seed: ");
     ASSERT_NE(at, std::string::npos);
     const std::string seed = words.substr(at + 9, 1);
@@ -124,7 +114,7 @@ TEST_F(DraftFiles, RunsAtTheSameTimeDoNotMix) {
     EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
                             [](const std::string& line) { return line.rfind("//", 0) != 0; }),
               20000 + std::stoi(seed));
-    EXPECT_TRUE(contains(slurp(in_directory("x.svh")), "seed: " + seed + "\n"));
+    EXPECT_TRUE(contains(contents(in_directory("x.svh")), "seed: " + seed + "\n"));
   }
 }
 
@@ -141,7 +131,7 @@ TEST_F(DraftFiles, SignalsLeaveNothingBehind) {
     EXPECT_EQ(lines_of(run.out).front(), "3") << run.err;
     EXPECT_EQ(lines_of(run.out).back(), signal) << run.err;  // it died of the signal, as a shell expects
     EXPECT_EQ(names(), Names{"x"}) << signal;
-    EXPECT_EQ(slurp(in_directory("x")), "old");
+    EXPECT_EQ(contents(in_directory("x")), "old");
   }
 }
 

@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "testbench/cli/scratch.hpp"
+
 namespace mantissa::test {
 namespace {
 
@@ -116,6 +118,11 @@ Finished run_mantissa(const std::vector<std::string>& arguments, std::string_vie
 Finished run_shell(const std::string& script) {
   const std::string directory = std::filesystem::path(MANTISSA_PROGRAM).parent_path().string();
   return run({"/bin/bash", "-c", "PATH=" + directory + ":$PATH; " + script}, {});
+}
+
+Finished run_in_scratch(const std::string& script) {
+  const Scratch scratch;
+  return run_shell("cd '" + scratch.path() + "'; " + script);
 }
 
 Conversation::Conversation(const std::vector<std::string>& arguments) {

@@ -17,6 +17,8 @@ struct Finished {
 Finished run_mantissa(const std::vector<std::string>& arguments, std::string_view input = {});
 // `script` for bash, with the program on its PATH.
 Finished run_shell(const std::string& script);
+// The same in an empty directory that goes away afterwards, for a script that leaves files.
+Finished run_in_scratch(const std::string& script);
 
 // The program with open pipes, for talking to it line by line.
 class Conversation {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -16,9 +17,6 @@ namespace fs = std::filesystem;
 class Setup : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "mantissa_setup_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
     for (const char* real : {"bash", "sed", "tr", "env"}) {
       fs::create_symlink(fs::path("/usr/bin") / real, directory_ / real);
     }
@@ -26,7 +24,6 @@ class Setup : public testing::Test {
     stand_in("dpkg-query", "exit 1");  // knows none of the packages
     stand_in("id", "echo 0");
   }
-  void TearDown() override { fs::remove_all(directory_); }
 
   void stand_in(const std::string& name, const std::string& body) const {
     const fs::path path = directory_ / name;
@@ -38,7 +35,8 @@ class Setup : public testing::Test {
     return run_shell("PATH=" + directory_.string() + " bash " MANTISSA_SOURCE_DIR "/tools/setup " + options);
   }
 
-  fs::path directory_;
+  Scratch scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 bool contains(const std::string& text, const std::string& part) {

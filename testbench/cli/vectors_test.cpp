@@ -18,6 +18,7 @@
 #include "models/sparsity/pruner.hpp"
 #include "models/update/weight_update.hpp"
 #include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
 #include "testbench/support/arith_cases.hpp"
 #include "testbench/support/float_oracle.hpp"
 
@@ -28,14 +29,8 @@ namespace fs = std::filesystem;
 
 class Vectors : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "mantissa_vectors_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  fs::path directory_;
+  Scratch scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 struct Field {
@@ -53,11 +48,6 @@ struct VectorFile {
   std::vector<Field> fields;
   std::vector<Word> words;
 };
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Word unpack(const std::string& digits, const std::vector<Field>& fields) {
   std::string bits;
@@ -88,7 +78,7 @@ Field parse_field(const std::string& text) {
 
 VectorFile read_vectors(const fs::path& path) {
   VectorFile file;
-  for (const std::string& line : lines_of(slurp(path))) {
+  for (const std::string& line : lines_of(contents(path))) {
     if (line.rfind("//", 0) != 0) {
       file.words.push_back(unpack(line, file.fields));
       continue;
@@ -109,7 +99,7 @@ VectorFile read_vectors(const fs::path& path) {
 // Every localparam of F.svh.
 std::map<std::string, int> read_localparams(const fs::path& path) {
   std::map<std::string, int> found;
-  for (const std::string& line : lines_of(slurp(path))) {
+  for (const std::string& line : lines_of(contents(path))) {
     std::array<char, 128> name{};
     int value = 0;
     if (std::sscanf(line.c_str(), "localparam int %127s = %d;", name.data(), &value) == 2) {
@@ -289,7 +279,7 @@ TEST_F(Vectors, HeaderListAndLocalparamsAgree) {
     EXPECT_EQ(file.header.at("unit").substr(0, name.size()), name);
     EXPECT_EQ(file.header.at("seed"), "9");
     EXPECT_EQ(file.header.at("count").substr(0, 3), "50 ");
-    EXPECT_NE(slurp(path).find("mantissa " MANTISSA_VERSION), std::string::npos);
+    EXPECT_NE(contents(path).find("mantissa " MANTISSA_VERSION), std::string::npos);
     // Fields as listed, packed without a gap from the top bit to bit 0.
     ASSERT_EQ(file.fields.size(), unit["fields"].size());
     int top = unit["word_bits"].get<int>() - 1;
@@ -328,7 +318,7 @@ TEST_F(Vectors, FormatsReachTheLocalparams) {
       run_mantissa({"vectors", "fp8_mac", "--a", "e4m3", "--acc", "fp16", "--round", "sr:8", "--out", path})
           .exit_code,
       0);
-  const std::string svh = slurp(path + ".svh");
+  const std::string svh = contents(path + ".svh");
   for (const std::string line :
        {"localparam int Fp8MacWordWidth = 61;", "localparam int Fp8MacAExpBits = 4;",
         "localparam int Fp8MacAManBits = 3;", "localparam int Fp8MacABias = 7;",
@@ -360,7 +350,7 @@ TEST_F(Vectors, SeedDecidesTheFile) {
     const std::string path = (directory_ / "same.hex").string();
     EXPECT_EQ(
         run_mantissa({"vectors", "fp32_mul", "--count", "2000", "--seed", seed, "--out", path}).exit_code, 0);
-    return slurp(path);
+    return contents(path);
   };
   const std::string first = words("1");
   EXPECT_EQ(first, words("1"));
@@ -384,12 +374,12 @@ TEST_F(Vectors, NoFileIsLeftWhereOneCannotBe) {
   const std::string kept = (directory_ / "kept.hex").string();
   std::ofstream(kept) << "old";
   EXPECT_EQ(run_mantissa({"vectors", "fp8_mac", "--acc", "e9m9", "--out", kept}).exit_code, 2);
-  EXPECT_EQ(slurp(kept), "old");
+  EXPECT_EQ(contents(kept), "old");
   EXPECT_EQ(left(), 1);
   // The disk is full half-way.
   const Finished full = run_shell("ulimit -f 8; mantissa vectors lfsr --count 100000 --out " + kept);
   EXPECT_EQ(full.exit_code, 2);
-  EXPECT_EQ(slurp(kept), "old");
+  EXPECT_EQ(contents(kept), "old");
   EXPECT_EQ(left(), 1);
 }
 
@@ -419,8 +409,9 @@ TEST_F(Vectors, WeightUpdateSaysWhatItsFlagsCover) {
   const std::string note = "of the conversion to FP16 only";
   const std::string path = (directory_ / "x.hex").string();
   ASSERT_EQ(run_mantissa({"vectors", "weight_update", "--count", "1", "--out", path}).exit_code, 0);
-  EXPECT_NE(slurp(path).find("field: flags out 5 [4:0] " + note + "\n"), std::string::npos) << slurp(path);
-  EXPECT_NE(slurp(path + ".svh").find("// flags, out, " + note + "\n"), std::string::npos);
+  EXPECT_NE(contents(path).find("field: flags out 5 [4:0] " + note + "\n"), std::string::npos)
+      << contents(path);
+  EXPECT_NE(contents(path + ".svh").find("// flags, out, " + note + "\n"), std::string::npos);
   EXPECT_NE(run_mantissa({"vectors", "--list"}).out.find("  flags are " + note + "\n"), std::string::npos);
   for (const auto& unit : nlohmann::json::parse(run_mantissa({"vectors", "--list", "--json"}).out)) {
     const auto& last = unit["fields"].back();

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
 #include "testbench/verify/unit_list.hpp"
 
 namespace mantissa::test {
@@ -104,17 +105,10 @@ const Fault faults[] = {
 // For messages and the names of tests.
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.unit << ": " << fault.name; }
 
-std::string contents(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 class RtlFault : public testing::TestWithParam<Fault> {
  protected:
   // A copy of rtl/ with the fault in it.
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "fault-XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
     for (const fs::directory_entry& entry : fs::directory_iterator(MANTISSA_SOURCE_DIR "/rtl")) {
       if (entry.path().extension() != ".sv") continue;
       std::string text = contents(entry.path());
@@ -126,11 +120,11 @@ class RtlFault : public testing::TestWithParam<Fault> {
       std::ofstream(directory_ / entry.path().filename()) << text;
     }
   }
-  void TearDown() override { fs::remove_all(directory_); }
 
   void expect_detection() const;
 
-  fs::path directory_;
+  Scratch scratch_;
+  const fs::path directory_ = scratch_.path();
 };
 
 void RtlFault::expect_detection() const {

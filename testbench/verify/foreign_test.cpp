@@ -13,9 +13,9 @@ using Json = nlohmann::json;
 
 // In a directory of its own, for the waveform of a mismatch lands where the program runs.
 Finished verify(const std::string& options) {
-  return run_shell("dir=$(mktemp -d) && cd $dir && F=" MANTISSA_SOURCE_DIR
-                   "/testbench/verify/foreign && { mantissa verify fp8_mac --vectors 20000 " +
-                   options + "; code=$?; ls; rm -rf $dir; exit $code; }");
+  return run_in_scratch("F=" MANTISSA_SOURCE_DIR
+                        "/testbench/verify/foreign; mantissa verify fp8_mac --vectors 20000 " +
+                        options + "; code=$?; ls; exit $code");
 }
 
 const std::string vendor =
@@ -101,9 +101,8 @@ TEST(ForeignDevice, SilentDeviceIsAHang) {
 }
 
 TEST(ForeignDevice, GeneratorThatNeverDrawsIsAHang) {
-  const Finished run = run_shell(
-      "dir=$(mktemp -d) && cd $dir && mantissa verify lfsr --vectors 500 --dut " MANTISSA_SOURCE_DIR
-      "/testbench/verify/foreign/silent_lfsr.sv --top silent_lfsr; code=$?; rm -rf $dir; exit $code");
+  const Finished run = run_in_scratch("mantissa verify lfsr --vectors 500 --dut " MANTISSA_SOURCE_DIR
+                                      "/testbench/verify/foreign/silent_lfsr.sv --top silent_lfsr");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.out.find("it hangs"), std::string::npos) << run.out << run.err;
 }
@@ -134,15 +133,14 @@ TEST(ForeignDevice, UnitMayFollowTheFiles) {
 
 // Whatever is in a path, the printed command repeats the run.
 TEST(ForeignDevice, PrintedCommandRepeatsTheMismatch) {
-  const Finished run = run_shell("F=" MANTISSA_SOURCE_DIR
-                                 "/testbench/verify/foreign"
-                                 R"sh(
-      dir=$(mktemp -d) && cd $dir && mkdir "it's  here" && cp $F/wide_mac.sv "it's  here/a \`b.sv"
+  const Finished run = run_in_scratch("F=" MANTISSA_SOURCE_DIR
+                                      "/testbench/verify/foreign"
+                                      R"sh(
+      mkdir "it's  here" && cp $F/wide_mac.sv "it's  here/a \`b.sv"
       mantissa verify fp8_mac --vectors 20000 --dut "it's  here/a \`b.sv" --top wide_mac --latency 0 \
         --param TiesAway=1 --map a_i=opa --map b_i=opb --map acc_i=addend --map acc_o=result > first
       eval "$(sed -n 's/^  again: //p' first)" > second
-      [ $? = 1 ] && diff <(grep -A2 MISMATCH first) <(grep -A2 MISMATCH second) && grep -c MISMATCH second
-      rm -rf $dir)sh");
+      [ $? = 1 ] && diff <(grep -A2 MISMATCH first) <(grep -A2 MISMATCH second) && grep -c MISMATCH second)sh");
   EXPECT_EQ(run.out, "1\n") << run.err;
 }
 

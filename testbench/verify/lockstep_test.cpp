@@ -42,9 +42,8 @@ TEST_P(Lockstep, ACorruptedStageIsSeen) {
   ASSERT_FALSE(stages.empty());
   const std::string configuration = unit_record(GetParam())["configurations"][0]["name"];
   for (const Json& stage : stages) {
-    const Finished run = run_shell("dir=$(mktemp -d) && cd $dir && mantissa verify " + GetParam() +
-                                   " --config '" + configuration + "' --corrupt " + stage.get<std::string>() +
-                                   " --json; code=$?; rm -rf $dir; exit $code");
+    const Finished run = run_in_scratch("mantissa verify " + GetParam() + " --config '" + configuration +
+                                        "' --corrupt " + stage.get<std::string>() + " --json");
     EXPECT_EQ(run.exit_code, 1) << stage << run.err;
     EXPECT_EQ(Json::parse(run.out)["runs"][0]["mismatch"]["model"], "systemc") << stage;
   }
@@ -72,8 +71,7 @@ TEST(LongFp8Mac, ExhaustiveOverAllOperandPairs) {
 
 // Line coverage 100 %, toggle coverage above 95 % for every unit.
 TEST(LongRtlCoverage, EveryUnitIsCovered) {
-  const Finished run = run_shell(
-      "dir=$(mktemp -d) && mantissa verify --all --json --coverage $dir; code=$?; rm -rf $dir; exit $code");
+  const Finished run = run_in_scratch("mantissa verify --all --json --coverage .");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const Json report = Json::parse(run.out);
   EXPECT_EQ(report["rtl_coverage"].size(), unit_names().size());

@@ -66,18 +66,16 @@ void check_gates(const std::string& unit_name) {
   for (const auto& [name, value] : configuration["parameters"].items()) {
     parameters += " -chparam " + name + " " + value.dump();
   }
-  const Finished run = run_shell(
-      "dir=$(mktemp -d) && cd $dir && "
-      "{ yosys -q -l log -p \"read_verilog -sv " +
-      rtl + "/mantissa_pkg.sv $(ls " + rtl +
-      "/*.sv | grep -v mantissa_pkg | tr '\\n' ' ');"
-      " hierarchy -top " +
-      module + parameters + "; rename -top " + module + "; synth -flatten -top " + module +
-      "; splitnets; write_verilog -noattr gates.v\" && "
-      "! grep -i 'latch inferred' log | grep -v '^No' && "
-      "mantissa verify " +
-      unit_name + " --config '" + configuration["name"].get<std::string>() +
-      "' --vectors 20000 --dut gates.v --top " + module + "; code=$?; rm -rf $dir; exit $code; }");
+  const Finished run =
+      run_in_scratch("yosys -q -l log -p \"read_verilog -sv " + rtl + "/mantissa_pkg.sv $(ls " + rtl +
+                     "/*.sv | grep -v mantissa_pkg | tr '\\n' ' ');"
+                     " hierarchy -top " +
+                     module + parameters + "; rename -top " + module + "; synth -flatten -top " + module +
+                     "; splitnets; write_verilog -noattr gates.v\" && "
+                     "! grep -i 'latch inferred' log | grep -v '^No' && "
+                     "mantissa verify " +
+                     unit_name + " --config '" + configuration["name"].get<std::string>() +
+                     "' --vectors 20000 --dut gates.v --top " + module);
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 

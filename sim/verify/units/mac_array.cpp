@@ -4,145 +4,14 @@
 #include <algorithm>
 
 #include "sim/stimulus/vector_unit.hpp"
-#include "sim/units/skip_window.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/mac_array_tiles.hpp"
 
 namespace mantissa::verify {
 namespace {
 
-enum Input : std::uint8_t { a, b, count, used, skip, last, drain, bias, scale, load, seed };
-
-// A tile that stimulus is made of, beat by beat.
-class TilePlan {
- public:
-  TilePlan(const MacArray& array, std::uint64_t number, stimulus::Dice& dice) : array_(array) {
-    const SkipWindow& window = array.skip_window;
-    // Small tiles leave more of them; some are long enough to fill the staging and come round again.
-    k_ = dice.between(1, dice.below(3) == 0 ? window.window * (window.depth + 2) : window.window + 2);
-    step_k_ = dice.below(2) == 0 ? k_ : window.window * dice.between(1, 2);
-    rows_ = dice.below(4) == 0 ? dice.between(0, array.rows()) : array.rows();
-    cols_ = dice.below(4) == 0 ? dice.between(0, array.cols) : array.cols;
-    skip_ = number != 0 && dice.below(4) != 0;
-    density_ = dice.below(9);
-    specials_ = dice.below(4) == 0;
-    narrow_ = dice.below(2) == 0;
-    load_ = number == 0 || dice.below(8) == 0;
-    if (number < 1 || number > 3) return;
-    // Sums at the two ends of the range, with a bias that meets the upper one.
-    only_a_ = number == 3 ? 1 : array.a.max_code();
-    only_b_ = number == 3 ? 1 : array.b.max_code();
-    k_ = step_k_ = number == 3 ? 1 : window.window * (number == 2 ? window.depth + 2 : 1);
-    rows_ = array.rows();
-    cols_ = array.cols;
-  }
-
-  // All elements in use and none skipped: one multiply-accumulate per element and cycle.
-  static TilePlan dense(const MacArray& array, int k, stimulus::Dice& dice) {
-    TilePlan plan(array, 0, dice);
-    plan.k_ = plan.step_k_ = k;
-    plan.rows_ = array.rows();
-    plan.cols_ = array.cols;
-    plan.skip_ = false;
-    plan.density_ = 8;
-    plan.specials_ = false;
-    return plan;
-  }
-
-  bool finished() const { return fed_ == k_; }
-
-  Transaction beat(stimulus::Dice& dice) {
-    const SkipWindow& window = array_.skip_window;
-    const int in_step = fed_ % step_k_;
-    const int slices =
-        std::min({window.port, window.window - in_step % window.window, step_k_ - in_step, k_ - fed_});
-    const auto matrix = [&](int elements, int in_use, const Format& format, std::uint64_t density,
-                            std::uint32_t only) {
-      Bits bits(window.port * elements * format.bits());
-      for (int i = 0; i < window.port * elements; ++i) {
-        // Unused rows and columns are zeros; beyond the last slice nothing is looked at.
-        std::uint32_t code = code_of(dice, format, density);
-        if (only != 0) code = only | (i % 2 == 0 ? 0 : format.sign_bit());
-        if (i / elements < slices && i % elements >= in_use) code = 0;
-        bits.set_field(i * format.bits(), format.bits(), code);
-      }
-      return bits;
-    };
-    const Bits a_bits = matrix(array_.rows(), rows_, array_.a, density_, only_a_);
-    const Bits b_bits = matrix(array_.cols, cols_, array_.b, 8, only_b_);
-    fed_ += slices;
-    const bool ends_tile = fed_ == k_;
-    const bool ends_step = ends_tile || fed_ % step_k_ == 0;
-    // drain_i, bias and scale count in the last beat of a step only; seeds only with load_i.
-    Transaction beat = {a_bits,
-                        b_bits,
-                        Bits(slice_count_bits(window), slices),
-                        Bits(array_.rows(), (std::uint64_t{1} << rows_) - 1),
-                        Bits(1, skip_ ? 1 : 0),
-                        Bits(1, ends_step ? 1 : 0),
-                        Bits(1, ends_step ? (ends_tile ? 1 : 0) : dice.bits(1)),
-                        biases(dice),
-                        Bits(8, scale_of(dice) & 0xFF),
-                        Bits(1, load_ ? 1 : 0),
-                        seeds(dice)};
-    load_ = false;
-    return beat;
-  }
-
- private:
-  std::uint32_t code_of(stimulus::Dice& dice, const Format& format, std::uint64_t density) const {
-    if (dice.below(8) >= density)
-      return format.has_negative_zero() && dice.bits(1) != 0 ? format.sign_bit() : 0;
-    // Half of the tiles have operands that meet in the adder, and few tiles have Inf and NaN.
-    std::uint32_t code =
-        narrow_ ? stimulus::random_code_near(dice, format, 0, 3) : stimulus::random_code(dice, format);
-    if (specials_ ? dice.below(4) != 0 : true) {
-      while (format.is_nan(code) || format.is_inf(code)) code = stimulus::random_code(dice, format);
-    }
-    return code;
-  }
-
-  // Half of them none, a quarter of the size of the sums, a quarter anything.
-  static std::uint32_t bias_of(stimulus::Dice& dice) {
-    if (dice.below(2) == 0) return 0;
-    if (dice.below(2) == 0) return stimulus::random_code_near(dice, formats::fp32, 2, 8);
-    return stimulus::random_code(dice, formats::fp32);
-  }
-
-  Bits biases(stimulus::Dice& dice) const {
-    Bits bits(32 * array_.cols);
-    for (int col = 0; col < array_.cols; ++col) {
-      bits.set_field(32 * col, 32, only_a_ == 0 || col % 2 != 0 ? bias_of(dice) : formats::fp32.max_code());
-    }
-    return bits;
-  }
-
-  Bits seeds(stimulus::Dice& dice) const {
-    Bits bits(32 * array_.cols);
-    for (int col = 0; col < array_.cols; ++col) {
-      bits.set_field(32 * col, 32, dice.below(16) == 0 ? 0 : dice.bits(32));
-    }
-    return bits;
-  }
-
-  static std::uint64_t scale_of(stimulus::Dice& dice) {
-    return dice.below(4) == 0 ? dice.bits(8) : static_cast<std::uint64_t>(dice.between(-8, 8));
-  }
-
-  const MacArray& array_;
-  int k_;
-  int step_k_;
-  int rows_;
-  int cols_;
-  bool skip_;
-  std::uint64_t density_;  // of non-zeros in A, in eighths
-  bool specials_;
-  bool narrow_;  // exponents near each other
-  bool load_;
-  std::uint32_t only_a_ = 0;  // the magnitude of all elements; 0: any
-  std::uint32_t only_b_ = 0;
-  int fed_ = 0;
-};
+using Input = TilePlan::Input;
 
 class MacArrayReference : public Reference {
  public:

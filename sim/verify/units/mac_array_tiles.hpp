@@ -1,0 +1,45 @@
+// The tiles that drive mac_array: their shapes, and their beats one by one.
+#pragma once
+
+#include "sim/stimulus/vector_unit.hpp"
+#include "sim/units/mac_array.hpp"
+#include "sim/verify/reference.hpp"
+
+namespace mantissa::verify {
+
+class TilePlan {
+ public:
+  // The input ports in the order of a beat.
+  enum Input : std::uint8_t { a, b, count, used, skip, last, drain, bias, scale, load, seed };
+
+  // Of any shape; the first few meet the ends of the accumulator's range.
+  TilePlan(const MacArray& array, std::uint64_t number, stimulus::Dice& dice);
+  // All elements in use and none skipped: one multiply-accumulate per element and cycle.
+  static TilePlan dense(const MacArray& array, int k, stimulus::Dice& dice);
+
+  bool finished() const { return fed_ == k_; }
+  Transaction beat(stimulus::Dice& dice);
+
+ private:
+  Bits matrix(stimulus::Dice& dice, int slices, int elements, int in_use, const Format& format,
+              std::uint64_t density, std::uint32_t only) const;
+  std::uint32_t code_of(stimulus::Dice& dice, const Format& format, std::uint64_t density) const;
+  Bits biases(stimulus::Dice& dice) const;
+  Bits seeds(stimulus::Dice& dice) const;
+
+  const MacArray& array_;
+  int k_;
+  int step_k_;
+  int rows_;
+  int cols_;
+  bool skip_;
+  std::uint64_t density_;  // of non-zeros in A, in eighths
+  bool specials_;
+  bool narrow_;  // exponents near each other
+  bool load_;
+  std::uint32_t only_a_ = 0;  // the magnitude of all elements; 0: any
+  std::uint32_t only_b_ = 0;
+  int fed_ = 0;
+};
+
+}  // namespace mantissa::verify
