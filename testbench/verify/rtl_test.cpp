@@ -106,7 +106,8 @@ TEST(RtlReadme, HasTheTableThatVerifyPrints) {
 }
 
 TEST(ForeignBench, DpiBenchRunsUnderVerilator) {
-  const Finished run = run_shell(MANTISSA_SOURCE_DIR "/testbench/dpi/run " MANTISSA_LIBRARY_DIR " 20000");
+  const Finished run = run_shell("CXXFLAGS='" MANTISSA_SANITIZERS "' " MANTISSA_SOURCE_DIR
+                                 "/testbench/dpi/run " MANTISSA_LIBRARY_DIR " 20000");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_NE(run.out.find("20000 transactions"), std::string::npos) << run.out;
 }
