@@ -122,7 +122,9 @@ HWY_EXPORT(NonzeroRow);
 // vectors and whole mask bytes.
 std::int64_t block_elements(const DrawSource& draws) {
   const std::int64_t unit = std::lcm(std::max<std::int64_t>(draws.lanes, 1), std::int64_t{64});
-  return (4096 + unit - 1) / unit * unit;
+  std::int64_t block = unit;
+  while (block < 4096) block += unit;
+  return block;
 }
 
 // Blocks of more lanes would be too large.

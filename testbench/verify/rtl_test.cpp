@@ -15,17 +15,20 @@ using Json = nlohmann::json;
 
 const std::string rtl = MANTISSA_SOURCE_DIR "/rtl";
 
+Finished lint(const std::string& module, const std::string& parameters) {
+  return run_shell("verilator --lint-only -Wall -y " + rtl + " --top-module " + module + " " + parameters +
+                   " " + rtl + "/mantissa_pkg.sv " + rtl + "/" + module + ".sv");
+}
+
 class Rtl : public testing::TestWithParam<std::string> {};
 
 TEST_P(Rtl, IsLintCleanInEveryConfiguration) {
   const Json& unit = unit_record(GetParam());
-  const std::string module = unit["module"];
   for (const Json& configuration : unit["configurations"]) {
     std::string parameters;
     for (const auto& [name, value] : configuration["parameters"].items())
       parameters += " -G" + name + "=" + value.dump();
-    const Finished run = run_shell("verilator --lint-only -Wall -y " + rtl + " --top-module " + module +
-                                   parameters + " " + rtl + "/mantissa_pkg.sv " + rtl + "/" + module + ".sv");
+    const Finished run = lint(unit["module"], parameters);
     EXPECT_EQ(run.exit_code, 0) << configuration["name"] << run.err;
     EXPECT_EQ(run.err, "") << configuration["name"];
   }
@@ -40,10 +43,7 @@ void PrintTo(const BadParameter& bad, std::ostream* out) { *out << bad.module <<
 class RtlParameter : public testing::TestWithParam<BadParameter> {};
 
 TEST_P(RtlParameter, IsRefused) {
-  const std::string module = GetParam().module;
-  const Finished run =
-      run_shell("verilator --lint-only -Wall -y " + rtl + " --top-module " + module + " " +
-                GetParam().setting + " " + rtl + "/mantissa_pkg.sv " + rtl + "/" + module + ".sv");
+  const Finished run = lint(GetParam().module, GetParam().setting);
   EXPECT_NE(run.exit_code, 0);
   EXPECT_NE(run.err.find("-USERERROR"), std::string::npos) << run.err;
 }

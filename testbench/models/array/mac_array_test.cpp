@@ -124,7 +124,7 @@ TEST(MacArray, RandomTilesEqualScalarSteps) {
         EXPECT_EQ(result.accumulators[row * 3 + col], acc);
         const std::uint32_t wide = convert(acc, {.from = array.accumulator}).code;
         const std::uint32_t biased = fp32_add(wide, fp32_bits(bias[col])).code;
-        const std::uint32_t draw = draws.lane(col, 3 * 4 + row).draw();
+        const std::uint32_t draw = draws.lane(col, std::uint64_t{3} * 4 + row).draw();
         EXPECT_EQ(result.outputs[row * 3 + col], convert(biased, array.drain, draw));
       }
     }

@@ -66,8 +66,8 @@ TEST(DrawStream, LongStreamsContinueAnywhereInACacheLine) {
     for (const std::size_t offset : {0, 1, 5, 15}) {
       DrawStream stream(source, 0, 16);
       std::vector<std::uint32_t> words(offset + expected.size());
-      stream.fill(std::span(words).subspan(offset, 16 * 7));
-      stream.fill(std::span(words).subspan(offset + 16 * 7, 16 * draws));
+      stream.fill(std::span(words).subspan(offset, std::size_t{16} * 7));
+      stream.fill(std::span(words).subspan(offset + std::size_t{16} * 7, 16 * draws));
       stream.fill(std::span(words).subspan(offset + 16 * (7 + draws)));
       ASSERT_TRUE(
           std::equal(expected.begin(), expected.end(), words.begin() + static_cast<std::ptrdiff_t>(offset)))

@@ -23,7 +23,7 @@ struct Step {
 Step random_step(std::mt19937_64& engine, const SkipWindow& array) {
   Step step;
   step.rows_in_use = engine() % 3 == 0 ? static_cast<int>(engine() % (array.rows + 1)) : array.rows;
-  step.k = 1 + static_cast<int>(engine() % (6 * array.window));
+  step.k = 1 + static_cast<int>(engine() % (std::size_t{6} * array.window));
   std::bernoulli_distribution nonzero(static_cast<double>(engine() % 11) / 10);
   step.a.resize(static_cast<std::size_t>(step.rows_in_use) * step.k);
   for (std::uint8_t& element : step.a) element = nonzero(engine) ? 1 : 0;
@@ -44,7 +44,7 @@ SkipBeat beat_at(const SkipWindow& array, const Step& step, int first) {
 
 // Runs a step whose beats come as soon as they are taken; gives the cycles and checks the elements.
 std::uint64_t run(SkipWindowCycles& unit, const SkipWindow& array, const Step& step) {
-  std::vector<int> k_in_word(array.depth * array.window, -1);
+  std::vector<int> k_in_word(static_cast<std::size_t>(array.depth) * array.window, -1);
   std::vector<int> next(array.rows);  // k that the row has come to
   const auto skipped = [&](int row, int k) {
     return array.skip && (row >= step.rows_in_use || step.a[row * step.k + k] == 0);
