@@ -88,7 +88,9 @@ void DeviceOptions::add_to(CLI::App& command) {
       ->type_name("NAME[=V]")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--map", map, "the unit's port has another name in the device")
+  command
+      .add_option("--map", map,
+                  "the unit's port has another name in the device; rst_ni=!NAME: its reset is active high")
       ->type_name("PORT=NAME")
       ->allow_extra_args(false)
       ->group(group);
@@ -97,9 +99,8 @@ void DeviceOptions::add_to(CLI::App& command) {
       ->group(group);
   command
       .add_option("--latency", latency,
-                  "cycles from operands to result of a device without handshake, 0 for a combinational one; "
-                  "valid (default): it has "
-                  "valid and ready")
+                  "cycles from operands to result of a device without valid_o, 0 for a combinational one; "
+                  "valid (default): it has valid_i and valid_o, and ready_o and ready_i if it can wait")
       ->type_name("N|valid")
       ->group(group);
 }

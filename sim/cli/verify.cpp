@@ -95,27 +95,39 @@ class Session {
     if (foreign_ && kinds.size() != 1)
       throw std::invalid_argument("--dut checks a device against one unit; name it");
     if (!options_.coverage.empty()) fs::create_directories(options_.coverage);
-    for (const verify::UnitKind* kind : kinds) total_ += chosen_configurations(*kind, options_).size();
+    std::vector<std::vector<verify::Configuration>> configurations;
+    for (const verify::UnitKind* kind : kinds) {
+      configurations.push_back(configurations_of(*kind));
+      total_ += configurations.back().size();
+    }
     if (!options_.wave.empty() && total_ != 1) {
       throw std::invalid_argument(
           "--wave writes one waveform; name one unit, and one of its configurations with --config");
     }
-    for (const verify::UnitKind* kind : kinds) run_unit(*kind);
+    for (std::size_t i = 0; i < kinds.size(); ++i) run_unit(*kinds[i], configurations[i]);
     return std::move(report_);
   }
 
  private:
-  void run_unit(const verify::UnitKind& kind) {
+  // With --exhaustive those that have such a run.
+  std::vector<verify::Configuration> configurations_of(const verify::UnitKind& kind) const {
+    std::vector<verify::Configuration> chosen = chosen_configurations(kind, options_);
+    if (!options_.exhaustive) return chosen;
+    std::erase_if(chosen, [&kind](const verify::Configuration& configuration) {
+      return kind.reference(kind.complete(configuration.parameters))->exhaustive_count() == 0;
+    });
+    if (chosen.empty() && !options_.all)
+      throw std::invalid_argument("unit " + kind.name + " has too many inputs for --exhaustive");
+    return chosen;
+  }
+
+  void run_unit(const verify::UnitKind& kind, const std::vector<verify::Configuration>& configurations) {
     verify::RtlCoverage coverage;
-    for (const verify::Configuration& configuration : chosen_configurations(kind, options_)) {
-      verify::VerifyJob job = job_for(kind, configuration);
-      if (options_.exhaustive &&
-          kind.reference(kind.complete(configuration.parameters))->exhaustive_count() == 0) {
-        if (options_.all) continue;  // those that have an exhaustive run take it
-        throw std::invalid_argument("unit " + kind.name + " has too many inputs for --exhaustive");
-      }
+    for (const verify::Configuration& configuration : configurations) {
+      const verify::VerifyJob job = job_for(kind, configuration);
+      if (!job.coverage_data.empty()) fs::remove(job.coverage_data);
       ConfigurationReport report = run_configuration(job);
-      if (!job.coverage_data.empty()) coverage.add(job.coverage_data);
+      if (!job.coverage_data.empty() && !report.run.died) coverage.add(job.coverage_data);
       const bool failed = report.run.lockstep.mismatch.has_value();
       report_.configurations.push_back(std::move(report));
       if (failed) break;
@@ -214,6 +226,8 @@ class Session {
 void run_verify_command(const VerifyOptions& options) {
   Output out = standard_output();
   if (options.list) {
+    if (options.all || !options.units.empty())
+      throw std::invalid_argument("--list shows all units; it takes neither --all nor a UNIT");
     out.text(options.json ? unit_list_json() : unit_list()).flush();
     return;
   }

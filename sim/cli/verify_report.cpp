@@ -62,6 +62,10 @@ Json values_json(const std::vector<Mismatch::Value>& values) {
       json[value.port] = value.actual;
     } else {
       json[value.port] = {{"expected", value.expected}, {"actual", value.actual}};
+      if (!value.expected_decimal.empty()) {
+        json[value.port]["expected_decimal"] = value.expected_decimal;
+        json[value.port]["actual_decimal"] = value.actual_decimal;
+      }
     }
   }
   return json;
@@ -75,8 +79,11 @@ std::string diagnosis(const ConfigurationReport& report) {
   for (const Mismatch::Value& value : mismatch.inputs)
     text += "  " + value.port + " = " + value.actual + "\n";
   for (const Mismatch::Value& value : mismatch.outputs) {
-    text += "  " + value.port + ": expected " + value.expected + ", got " + value.actual +
-            (value.expected == value.actual ? "\n" : "   <--\n");
+    const auto shown = [](const std::string& hex, const std::string& decimal) {
+      return decimal.empty() ? hex : hex + " = " + decimal;
+    };
+    text += "  " + value.port + ": expected " + shown(value.expected, value.expected_decimal) + ", got " +
+            shown(value.actual, value.actual_decimal) + (value.expected == value.actual ? "\n" : "   <--\n");
   }
   for (const std::string& line : mismatch.golden) text += "  " + line + "\n";
   text += "  seed " + std::to_string(report.seed) + "\n";

@@ -6,8 +6,8 @@ namespace mantissa {
 namespace {
 
 std::string expectation(const UnitShape& shape, bool handshake) {
-  std::string text = "; the unit expects clk_i[1] rst_ni[1]";
-  if (handshake) text += " valid_i[1] ready_o[1] valid_o[1]";
+  std::string text = "; the unit expects clk_i[1] rst_ni[1] valid_i[1]";
+  if (handshake) text += " ready_o[1] valid_o[1]";
   if (handshake && shape.back_pressure) text += " ready_i[1]";
   const auto list = [&](const char* direction, const std::vector<PortShape>& ports) {
     text += direction;
@@ -58,6 +58,18 @@ class PortFinder {
     throw std::invalid_argument(what + expected_ + has);
   }
 
+  // --latency says that the device has no such port.
+  void must_not_be_mapped(const std::string& port) const {
+    const auto found = map_.names.find(port);
+    if (found == map_.names.end()) return;
+    fail(port + " (mapped to " + found->second + ") is of no use with a fixed latency; use --latency valid");
+  }
+
+  bool inverted(const std::string& port) const {
+    const auto found = map_.names.find(port);
+    return found != map_.names.end() && found->second.rfind('!', 0) == 0;
+  }
+
   // Names that the user gave to ports that the unit does not have are typing errors.
   void check_names(const std::vector<std::string>& known) const {
     for (const auto& [port, name] : map_.names) {
@@ -70,7 +82,8 @@ class PortFinder {
  private:
   std::string device_name(const std::string& port) const {
     const auto found = map_.names.find(port);
-    return found == map_.names.end() ? port : found->second;
+    if (found == map_.names.end()) return port;
+    return port == "rst_ni" && inverted(port) ? found->second.substr(1) : found->second;
   }
   std::string described(const std::string& port) const {
     const std::string name = device_name(port);
@@ -108,19 +121,23 @@ RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const 
   const PortFinder find(device, shape, map);
   find.check_names(names_of(shape));
   clk_ = find.optional("clk_i", 1, false);
-  rst_n_ = find.optional("rst_ni", 1, false);
-  if (latency_ < 0) {
-    valid_in_ = find.required("valid_i", 1, false);
-    ready_out_ = find.required("ready_o", 1, true);
-    valid_out_ = find.required("valid_o", 1, true);
-    if (shape.back_pressure) ready_in_ = find.required("ready_i", 1, false);
-  }
-  if (clk_ == nullptr && latency_ != 0) find.required("clk_i", 1, false);
+  reset_ = find.optional("rst_ni", 1, false);
+  reset_active_high_ = find.inverted("rst_ni");
   const auto pin_of = [&](const PortShape& port, bool output) {
     const bool may_miss = std::find(optional.begin(), optional.end(), port.name) != optional.end();
     return may_miss ? find.optional(port.name, port.bits, output)
                     : find.required(port.name, port.bits, output);
   };
+  if (latency_ < 0) {
+    valid_in_ = find.required("valid_i", 1, false);
+    valid_out_ = find.required("valid_o", 1, true);
+    ready_out_ = pin_of({"ready_o", 1}, true);
+    if (shape.back_pressure) ready_in_ = pin_of({"ready_i", 1}, false);
+  } else {
+    valid_in_ = find.optional("valid_i", 1, false);  // an enable
+    for (const char* port : {"valid_o", "ready_o", "ready_i"}) find.must_not_be_mapped(port);
+  }
+  if (clk_ == nullptr && latency_ != 0) find.required("clk_i", 1, false);
   for (const PortShape& port : shape.inputs) {
     input_ports_.push_back(std::make_unique<DataIn>(*this, port.name.c_str(), port.bits));
     inputs_.push_back({input_ports_.back().get(), pin_of(port, false)});
@@ -164,7 +181,7 @@ std::vector<std::string> RtlModule::missing_outputs() const {
 bool RtlModule::drives(const Device::Pin& pin) const {
   return std::any_of(inputs_.begin(), inputs_.end(),
                      [&pin](const InputBinding& input) { return input.pin == &pin; }) ||
-         &pin == clk_ || &pin == rst_n_ || &pin == valid_in_ || &pin == ready_in_;
+         &pin == clk_ || &pin == reset_ || &pin == valid_in_ || &pin == ready_in_;
 }
 
 std::vector<std::string> RtlModule::undriven_inputs() const {
@@ -183,7 +200,7 @@ void RtlModule::bare_inputs(const std::vector<Bits>& values) {
 
 RtlModule::Transfers RtlModule::bare_cycle(bool reset, bool valid, bool ready) {
   drive(clk_, false);
-  drive(rst_n_, !reset);
+  drive(reset_, reset == reset_active_high_);
   drive(valid_in_, valid);
   drive(ready_in_, ready);
   device_.eval();
@@ -206,7 +223,7 @@ void RtlModule::settle() {
   }
   if (!rst_ni.read()) in_flight_.assign(in_flight_.size(), false);
   drive(clk_, clk_i.read());
-  drive(rst_n_, rst_ni.read());
+  drive(reset_, rst_ni.read() != reset_active_high_);
   drive(valid_in_, valid_i.read());
   drive(ready_in_, ready_i.read());
   for (const InputBinding& input : inputs_) {

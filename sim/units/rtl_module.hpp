@@ -27,8 +27,9 @@ UnitShape shape_of(const UnitModule& unit);
 
 // How a device differs from the unit that it claims to be.
 struct DeviceMap {
-  std::map<std::string, std::string, std::less<>> names;  // unit's port -> device's port
-  // Cycles from operand to result of a device without valid and ready; negative: it has them.
+  // The unit's port -> the device's port. !NAME for rst_ni: a reset that is active high.
+  std::map<std::string, std::string, std::less<>> names;
+  // Cycles from operand to result of a device without valid_o; negative: it has one.
   int latency = -1;
 };
 
@@ -41,6 +42,8 @@ class RtlModule : public UnitModule {
 
   bool has_output(std::string_view name) const;
   int latency() const { return latency_; }  // as DeviceMap's
+  // It can wait with an output: without ready_i every output must be taken in its cycle.
+  bool has_back_pressure() const { return ready_in_ != nullptr; }
   // The unit's outputs that the device does not have, and the device's inputs that the unit does not have:
   // they stay 0.
   std::vector<std::string> missing_outputs() const;
@@ -79,7 +82,8 @@ class RtlModule : public UnitModule {
   std::vector<InputBinding> inputs_;
   std::vector<OutputBinding> outputs_;
   const Device::Pin* clk_ = nullptr;
-  const Device::Pin* rst_n_ = nullptr;
+  const Device::Pin* reset_ = nullptr;
+  bool reset_active_high_ = false;
   const Device::Pin* valid_in_ = nullptr;
   const Device::Pin* ready_out_ = nullptr;
   const Device::Pin* valid_out_ = nullptr;

@@ -34,6 +34,8 @@ struct Mismatch {
     std::string port;
     std::string expected;  // hex; empty for an input
     std::string actual;
+    std::string expected_decimal = {};  // empty: not a number
+    std::string actual_decimal = {};
   };
   std::vector<Value> inputs;
   std::vector<Value> outputs;

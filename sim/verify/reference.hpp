@@ -55,7 +55,9 @@ class Reference {
   // How many operations this input stands for: multiply-accumulates of an array, 1 of most units.
   virtual std::uint64_t operations(const Transaction& /*inputs*/) const { return 1; }
 
-  // For a mismatch: the golden model's inside view in words, one line each.
+  // For a mismatch: an output as a number, empty where it is none; and the golden model's inside view in
+  // words, one line each.
+  virtual std::string decimal(std::size_t /*output*/, const Bits& /*bits*/) const { return {}; }
   virtual std::vector<std::string> explain(const Transaction& cause) const = 0;
   // What the difference between these outputs points to, for a device that shows no intermediate values;
   // empty: cannot tell.

@@ -17,17 +17,17 @@ int input_bits(const stimulus::VectorUnit& unit) {
 
 }  // namespace
 
-std::string described_value(const Bits& bits, const std::optional<Format>& format) {
-  std::string text = bits.hex();
-  if (bits.width() > 64) return text;
+std::string decimal_of(const Bits& bits, const std::optional<Format>& format) {
+  if (bits.width() > 64) return {};
+  if (!format) return std::to_string(bits.value());
   char number[64];
-  if (format) {
-    std::snprintf(number, sizeof number, "%.9g",
-                  to_double(static_cast<std::uint32_t>(bits.value()), *format));
-  } else {
-    std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(bits.value()));
-  }
-  return text + " = " + number;
+  std::snprintf(number, sizeof number, "%.9g", to_double(static_cast<std::uint32_t>(bits.value()), *format));
+  return number;
+}
+
+std::string described_value(const Bits& bits, const std::optional<Format>& format) {
+  const std::string number = decimal_of(bits, format);
+  return number.empty() ? bits.hex() : bits.hex() + " = " + number;
 }
 
 VectorReference::VectorReference(stimulus::VectorUnit unit, std::vector<int> input_of,
@@ -97,6 +97,11 @@ void VectorReference::accept(const Transaction& inputs) {
   Transaction outputs;
   for (const int field : output_of_) outputs.emplace_back(unit_.outputs[field].bits, results[field]);
   expect(std::move(outputs), inputs);
+}
+
+std::string VectorReference::decimal(std::size_t output, const Bits& bits) const {
+  if (output >= output_of_.size() || !unit_.outputs[output_of_[output]].format) return {};
+  return decimal_of(bits, unit_.outputs[output_of_[output]].format);
 }
 
 std::vector<std::string> VectorReference::explain(const Transaction& cause) const {

@@ -23,6 +23,7 @@ class VectorReference : public Reference {
   Transaction exhaustive_stimulus(std::uint64_t index) override;
   void accept(const Transaction& inputs) override;
   std::vector<std::string> explain(const Transaction& cause) const override;
+  std::string decimal(std::size_t output, const Bits& bits) const override;
 
  protected:
   std::vector<std::uint32_t> fields_of(const Transaction& inputs) const;
@@ -41,7 +42,9 @@ class VectorReference : public Reference {
   int flags_output_ = -1;
 };
 
-// "3c = 1.0" for a floating-point code, "12 = 18" for a number.
+// "1" for the code 3c of E5M2, "18" for 12 without a format; empty where it is too wide to be a number.
+std::string decimal_of(const Bits& bits, const std::optional<Format>& format);
+// "3c = 1" for a floating-point code, "12 = 18" for a number.
 std::string described_value(const Bits& bits, const std::optional<Format>& format);
 
 }  // namespace mantissa::verify

@@ -26,13 +26,14 @@ VerilatorJob own_sources(const UnitKind& kind, const UnitParameters& parameters)
 
 Json to_json(const std::vector<Mismatch::Value>& values) {
   Json list = Json::array();
-  for (const Mismatch::Value& value : values) list.push_back({value.port, value.expected, value.actual});
+  for (const Mismatch::Value& value : values)
+    list.push_back({value.port, value.expected, value.actual, value.expected_decimal, value.actual_decimal});
   return list;
 }
 
 std::vector<Mismatch::Value> values_of(const Json& list) {
   std::vector<Mismatch::Value> values;
-  for (const Json& value : list) values.push_back({value[0], value[1], value[2]});
+  for (const Json& value : list) values.push_back({value[0], value[1], value[2], value[3], value[4]});
   return values;
 }
 
@@ -85,10 +86,11 @@ VerifyReport unpacked(const std::string& text) {
   return report;
 }
 
-// What a foreign device may leave out: outputs that only help to find a fault, and random bits that nobody
-// reads.
+// What a foreign device may leave out: outputs that only help to find a fault, random bits that nobody
+// reads, and ready: it then takes an input in every cycle, and its outputs are taken as they come.
 std::vector<std::string> optional_ports(const UnitKind& kind, const UnitParameters& parameters) {
   std::vector<std::string> ports = kind.optional_outputs;
+  ports.insert(ports.end(), {"ready_o", "ready_i"});
   if (parameters.has("RndBits") && parameters.at("RndBits") == 0) ports.emplace_back("rnd_i");
   return ports;
 }
@@ -127,7 +129,7 @@ VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
   }
   const std::unique_ptr<Reference> rehearsal = kind.reference(parameters);
   report.lockstep = run_lockstep(*reference, *rehearsal, *systemc, !job.foreign, rtl, device,
-                                 map.latency < 0 && kind.back_pressure, job.lockstep, progress);
+                                 rtl.has_back_pressure(), job.lockstep, progress);
   report.bins = reference->coverage().bins();
   if (!job.coverage_data.empty()) device.write_coverage(job.coverage_data);
   if (!report.lockstep.mismatch) report.rtl_speed = rtl_speed(*kind.reference(parameters), rtl);

@@ -100,6 +100,35 @@ TEST(ForeignDevice, SilentDeviceIsAHang) {
   EXPECT_NE(run.out.find("acc_i = "), std::string::npos) << "no last transaction: " << run.out;
 }
 
+// The first operation without an answer is shown, and the run does not go on to its end.
+TEST(ForeignDevice, SilentDeviceThatTakesEverythingIsAHang) {
+  const Finished run = verify("--json --dut $F/silent_mac.sv --top silent_mac --define TAKES_ALL");
+  EXPECT_EQ(run.exit_code, 1);
+  const Json report = Json::parse(run.out.substr(0, run.out.rfind('}') + 1));
+  const Json& mismatch = report["runs"][0]["mismatch"];
+  EXPECT_EQ(mismatch["what"], "no output given for 10000 cycles: it hangs");
+  EXPECT_LT(mismatch["cycle"], 11000);
+  // The first of the corners is zero in every operand.
+  EXPECT_EQ(mismatch["inputs"]["acc_i"], "00000000");
+}
+
+const std::string valid_only =
+    "--dut $F/wide_mac.sv --dut $F/valid_only_mac.sv --top valid_only_mac --map clk_i=clk --map a_i=a --map "
+    "b_i=b --map acc_i=acc --map acc_o=sum --map valid_i=in_valid ";
+
+TEST(ForeignDevice, ValidWithoutReadyAndResetActiveHigh) {
+  const Finished run = verify(valid_only + "--map 'rst_ni=!rst' --map valid_o=out_valid");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_EQ(run.out.find("nothing drives"), std::string::npos) << run.out;
+  const Finished inverted = verify(valid_only + "--map rst_ni=rst --map valid_o=out_valid");
+  EXPECT_EQ(inverted.exit_code, 1) << "a reset of the wrong sense passed";
+}
+
+TEST(ForeignDevice, FixedLatencyWithEnable) {
+  const Finished run = verify(valid_only + "--map 'rst_ni=!rst' --latency 2");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
 TEST(ForeignDevice, GeneratorThatNeverDrawsIsAHang) {
   const Finished run = run_in_scratch("mantissa verify lfsr --vectors 500 --dut " MANTISSA_SOURCE_DIR
                                       "/testbench/verify/foreign/silent_lfsr.sv --top silent_lfsr");
@@ -189,6 +218,14 @@ INSTANTIATE_TEST_SUITE_P(
                    "--dut $F/wide_mac.sv --top wide_mac --latency 0 --map a_i=opa --map b_i=opb --map "
                    "acc_i=addend --map acc_o=result --map flags_o=status",
                    "no port status (mapped from flags_o)"},
+        BadRequest{"HandshakeMappedWithALatency",
+                   "--dut $F/wide_mac.sv --dut $F/latency3_mac.sv --top latency3_mac --latency 3 --map "
+                   "valid_o=acc_o",
+                   "valid_o (mapped to acc_o) is of no use with a fixed latency"},
+        BadRequest{"InvertedClock",
+                   "--dut $F/wide_mac.sv --dut $F/latency3_mac.sv --top latency3_mac --latency 3 --map "
+                   "'clk_i=!clk_i'",
+                   "no port !clk_i"},
         BadRequest{"UnpackedPort",
                    "--dut $F/wide_mac.sv --dut $F/unpacked_mac.sv --top unpacked_mac --latency 0",
                    "port operands is an unpacked array"},

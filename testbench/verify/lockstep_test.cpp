@@ -45,7 +45,26 @@ TEST_P(Lockstep, ACorruptedStageIsSeen) {
     const Finished run = run_in_scratch("mantissa verify " + GetParam() + " --config '" + configuration +
                                         "' --corrupt " + stage.get<std::string>() + " --json");
     EXPECT_EQ(run.exit_code, 1) << stage << run.err;
-    EXPECT_EQ(Json::parse(run.out)["runs"][0]["mismatch"]["model"], "systemc") << stage;
+    const Json report = Json::parse(run.out);
+    const Json& mismatch = report["runs"][0]["mismatch"];
+    EXPECT_EQ(mismatch["model"], "systemc") << stage;
+    EXPECT_NE(mismatch["what"].get<std::string>().find(" is wrong"), std::string::npos) << mismatch["what"];
+  }
+}
+
+// Also where the wrong output first shows while it waits to be taken, and has operands behind it already.
+TEST(LockstepDiagnosis, NamesTheStageWhateverTheStalls) {
+  for (const char* stage : {"product", "align", "normalise", "round"}) {
+    for (const char* seed : {"1", "2", "3", "4", "5", "6", "7", "8"}) {
+      const Finished run =
+          run_in_scratch("mantissa verify fp8_mac --config 'e5m2 fp16, 2 stages' --corrupt " +
+                         std::string(stage) + " --json --vectors 1000 --seed " + seed);
+      ASSERT_EQ(run.exit_code, 1) << run.err;
+      const Json report = Json::parse(run.out);
+      const Json& mismatch = report["runs"][0]["mismatch"];
+      EXPECT_EQ(mismatch["model"], "systemc") << stage << seed;
+      EXPECT_EQ(mismatch["stage"].get<std::string>().rfind(stage, 0), 0U) << mismatch["stage"] << seed;
+    }
   }
 }
 
@@ -67,6 +86,17 @@ INSTANTIATE_TEST_SUITE_P(Long, LongLockstep, testing::ValuesIn(unit_names()),
 TEST(LongFp8Mac, ExhaustiveOverAllOperandPairs) {
   const Finished run = run_mantissa({"verify", "fp8_mac", "--exhaustive", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST(LongExhaustive, EveryUnitThatIsSmallEnough) {
+  const Finished run = run_mantissa({"verify", "--all", "--exhaustive", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST(VerifyRequest, ExhaustiveRunIsRefusedBeforeAnythingRuns) {
+  const Finished run = run_mantissa({"verify", "fp8_mac", "fp32_add", "--exhaustive"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("unit fp32_add has too many inputs for --exhaustive"), std::string::npos) << run.err;
 }
 
 // Line coverage 100 %, toggle coverage above 95 % for every unit.

@@ -2,6 +2,7 @@
 #include "sim/units/fp32_add.hpp"
 
 #include "sim/verify/datapath_bins.hpp"
+#include "sim/verify/datapath_view.hpp"
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -17,18 +18,31 @@ class Fp32AddReference : public VectorReference {
 
   void accept(const Transaction& inputs) override {
     const std::vector<std::uint32_t> fields = fields_of(inputs);
-    MacState state;
-    fp32_add_align(state, fields[0], fields[1]);
-    mac_add(state, fp32_add_config());
-    mac_round(state, fp32_add_config(), 0);
+    const MacState state = state_of(fields);
     sample_operands(fields, {state.code, state.flags.bits()});
     bins_.sample(state, 0);
     expect({Bits(32, state.code), Bits(5, state.flags.bits()), pack_fp32_add_taps(state)}, inputs);
   }
 
+  std::vector<std::string> explain(const Transaction& cause) const override {
+    std::vector<std::string> lines = VectorReference::explain(cause);
+    const std::vector<std::string> stages =
+        datapath_view(state_of(fields_of(cause)), fp32_add_config(), false);
+    lines.insert(lines.end(), stages.begin(), stages.end());
+    return lines;
+  }
+
   TapLayout tap_layout() const override { return fp32_add_tap_layout(); }
 
  private:
+  static MacState state_of(const std::vector<std::uint32_t>& fields) {
+    MacState state;
+    fp32_add_align(state, fields[0], fields[1]);
+    mac_add(state, fp32_add_config());
+    mac_round(state, fp32_add_config(), 0);
+    return state;
+  }
+
   DatapathBins bins_;
 };
 

@@ -2,6 +2,7 @@
 #include "sim/units/fp32_fma.hpp"
 
 #include "sim/verify/datapath_bins.hpp"
+#include "sim/verify/datapath_view.hpp"
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -16,11 +17,7 @@ class Fp32FmaReference : public VectorReference {
 
   void accept(const Transaction& inputs) override {
     const std::vector<std::uint32_t> fields = fields_of(inputs);
-    MacState state;
-    mac_multiply(state, fields[0], fields[1], config);
-    mac_align(state, fields[2], config);
-    mac_add(state, config);
-    mac_round(state, config, 0);
+    const MacState state = state_of(fields);
     sample_operands(fields, {state.code, state.flags.bits()});
     bins_.sample(state, 0);
     expect({Bits(32, state.code), Bits(5, state.flags.bits()),
@@ -28,10 +25,26 @@ class Fp32FmaReference : public VectorReference {
            inputs);
   }
 
+  std::vector<std::string> explain(const Transaction& cause) const override {
+    std::vector<std::string> lines = VectorReference::explain(cause);
+    const std::vector<std::string> stages = datapath_view(state_of(fields_of(cause)), config);
+    lines.insert(lines.end(), stages.begin(), stages.end());
+    return lines;
+  }
+
   TapLayout tap_layout() const override { return mac_tap_layout(config, fp32_fma_exponent_bits); }
 
  private:
   static constexpr MacConfig config = fp32_fma_config();
+
+  static MacState state_of(const std::vector<std::uint32_t>& fields) {
+    MacState state;
+    mac_multiply(state, fields[0], fields[1], config);
+    mac_align(state, fields[2], config);
+    mac_add(state, config);
+    mac_round(state, config, 0);
+    return state;
+  }
 
   DatapathBins bins_;
 };

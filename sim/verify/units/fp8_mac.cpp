@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/verify/datapath_bins.hpp"
+#include "sim/verify/datapath_view.hpp"
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -46,14 +47,9 @@ class Fp8MacReference : public VectorReference {
 
   void accept(const Transaction& inputs) override {
     const std::vector<std::uint32_t> fields = fields_of(inputs);
-    const std::uint32_t draw = config_.rounding.stochastic() ? fields[3] : 0;
-    MacState state;
-    mac_multiply(state, fields[0], fields[1], config_);
-    mac_align(state, fields[2], config_);
-    mac_add(state, config_);
-    mac_round(state, config_, draw);
+    const MacState state = state_of(fields);
     sample_operands(fields, {state.code, state.flags.bits()});
-    bins_.sample(state, draw);
+    bins_.sample(state, draw_of(fields));
     expect({Bits(config_.acc.bits(), state.code), Bits(5, state.flags.bits()),
             pack_mac_taps(mac_taps(state, config_), config_, fp8_mac_exponent_bits)},
            inputs);
@@ -61,25 +57,8 @@ class Fp8MacReference : public VectorReference {
 
   std::vector<std::string> explain(const Transaction& cause) const override {
     std::vector<std::string> lines = VectorReference::explain(cause);
-    const std::vector<std::uint32_t> fields = fields_of(cause);
-    MacTaps taps;
-    fp8_mac(fields[0], fields[1], fields[2], config_, config_.rounding.stochastic() ? fields[3] : 0, &taps);
-    const int frame = config_.frame_bits();
-    const auto hex = [](int bits, std::uint64_t value) { return Bits(bits, value).hex(); };
-    lines.push_back("golden product: " + std::string(taps.product.negative ? "-" : "+") +
-                    hex(product_bits(config_.a, config_.b), taps.product.significand) +
-                    ", leading one at 2^" + std::to_string(taps.product.exponent));
-    lines.push_back("golden align: " + std::string(taps.align.subtract ? "subtract " : "add ") +
-                    hex(frame, taps.align.aligned) + " (shifted right by " +
-                    std::to_string(taps.align.shift) + ") and " + hex(frame, taps.align.larger));
-    lines.push_back("golden sum: " + hex(frame + 1, taps.sum));
-    const int below = frame - config_.acc.precision();  // bits of the frame below the last place
-    const std::uint64_t rest = taps.normalised.significand & ((std::uint64_t{1} << below) - 1);
-    lines.push_back("golden normalised: " + hex(frame, taps.normalised.significand) + ", leading one at 2^" +
-                    std::to_string(taps.normalised.exponent) + ", guard " +
-                    std::to_string(rest >> (below - 1) & 1) + " round " +
-                    std::to_string(rest >> (below - 2) & 1) + " sticky " +
-                    ((rest & ((std::uint64_t{1} << (below - 2)) - 1)) != 0 ? "1" : "0"));
+    const std::vector<std::string> stages = datapath_view(state_of(fields_of(cause)), config_);
+    lines.insert(lines.end(), stages.begin(), stages.end());
     return lines;
   }
 
@@ -92,11 +71,7 @@ class Fp8MacReference : public VectorReference {
       return "special values";
     if (want == (got ^ format.sign_bit())) return "sign";
     if (want - got == 1 || got - want == 1) {
-      const std::vector<std::uint32_t> fields = fields_of(expected.cause);
-      MacState state;
-      mac_multiply(state, fields[0], fields[1], config_);
-      mac_align(state, fields[2], config_);
-      mac_add(state, config_);
+      const MacState state = state_of(fields_of(expected.cause));
       const int quantum = std::max(state.sum.exponent, format.min_exponent()) - format.mantissa_bits;
       const Multiple halves = round_to_multiple(state.sum, quantum - 1, Rounding::rtz(), 0);
       const bool tie = (halves.count & 1) != 0 && !halves.inexact;
@@ -109,6 +84,18 @@ class Fp8MacReference : public VectorReference {
 
  private:
   static constexpr std::uint64_t accumulators_per_pair = 72;
+
+  std::uint32_t draw_of(const std::vector<std::uint32_t>& fields) const {
+    return config_.rounding.stochastic() ? fields[3] : 0;
+  }
+  MacState state_of(const std::vector<std::uint32_t>& fields) const {
+    MacState state;
+    mac_multiply(state, fields[0], fields[1], config_);
+    mac_align(state, fields[2], config_);
+    mac_add(state, config_);
+    mac_round(state, config_, draw_of(fields));
+    return state;
+  }
 
   std::uint32_t accumulator(std::uint32_t a, std::uint32_t b, std::uint64_t which) const {
     if (which < accumulators_.size()) return accumulators_[which];

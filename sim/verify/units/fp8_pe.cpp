@@ -2,6 +2,7 @@
 #include "sim/units/fp8_pe.hpp"
 
 #include "sim/verify/datapath_bins.hpp"
+#include "sim/verify/datapath_view.hpp"
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -48,18 +49,38 @@ class Fp8PeReference : public Reference {
     const bool clear = inputs[0].value() != 0;
     coverage_.hit_if(clear && acc_ != 0, clear_);
     if (clear) acc_ = 0;
-    sample(a, b);
+    sample(state_of(a, b, acc_), a, b);
+    before_.push_back(acc_);
     acc_ = fp8_pe(a, b, acc_, config_);
     sum_bins_.sample(acc_);
     expect({Bits(config_.acc.bits(), acc_)}, inputs);
   }
 
+  std::optional<Expected> next() override {
+    std::optional<Expected> expected = Reference::next();
+    if (!expected) return expected;
+    answered_ = expected->cause;
+    answered_from_ = before_.front();
+    before_.pop_front();
+    return expected;
+  }
+
   std::vector<std::string> explain(const Transaction& cause) const override {
-    const Rounded product = fp8_mul(static_cast<std::uint32_t>(cause[1].value()), config_.a,
-                                    static_cast<std::uint32_t>(cause[2].value()), config_.b);
-    return {"clear: " + cause[0].hex(), "a: " + described_value(cause[1], config_.a),
-            "b: " + described_value(cause[2], config_.b),
-            "golden product: " + described_value(Bits(32, product.code), formats::fp32)};
+    std::vector<std::string> lines = {"clear: " + cause[0].hex(),
+                                      "a: " + described_value(cause[1], config_.a),
+                                      "b: " + described_value(cause[2], config_.b)};
+    if (cause != answered_) return lines;  // taken but not yet due: from which sum is not known here
+    lines.push_back("golden sum before: " +
+                    described_value(Bits(config_.acc.bits(), answered_from_), config_.acc));
+    const MacState state = state_of(static_cast<std::uint32_t>(cause[1].value()),
+                                    static_cast<std::uint32_t>(cause[2].value()), answered_from_);
+    const std::vector<std::string> stages = datapath_view(state, config_);
+    lines.insert(lines.end(), stages.begin(), stages.end());
+    return lines;
+  }
+
+  std::string decimal(std::size_t /*output*/, const Bits& bits) const override {
+    return decimal_of(bits, config_.acc);
   }
 
  private:
@@ -75,14 +96,18 @@ class Fp8PeReference : public Reference {
             Bits(config_.b.bits(), operand(dice, config_.b))};
   }
 
-  void sample(std::uint32_t a, std::uint32_t b) {
-    a_bins_.sample(a);
-    b_bins_.sample(b);
+  MacState state_of(std::uint32_t a, std::uint32_t b, std::uint32_t sum) const {
     MacState state;
     mac_multiply(state, a, b, config_);
-    mac_align(state, acc_, config_);
+    mac_align(state, sum, config_);
     mac_add(state, config_);
     mac_round(state, config_, 0);
+    return state;
+  }
+
+  void sample(const MacState& state, std::uint32_t a, std::uint32_t b) {
+    a_bins_.sample(a);
+    b_bins_.sample(b);
     datapath_.sample(state, 0);
     coverage_.hit_if(config_.acc.is_zero(state.code) && config_.acc.is_negative(state.code), minus_zero_);
   }
@@ -96,6 +121,9 @@ class Fp8PeReference : public Reference {
   int clear_only_;
   int minus_zero_;
   std::uint32_t acc_ = 0;
+  std::deque<std::uint32_t> before_;  // the sums that the answers still owed started from
+  Transaction answered_;              // the cause of the last answer, and the sum before it
+  std::uint32_t answered_from_ = 0;
 };
 
 }  // namespace

@@ -103,15 +103,24 @@ class MacArrayReference : public Reference {
     if (inputs[Input::drain].value() != 0) finish_tile(inputs);
   }
 
-  std::vector<std::string> explain(const Transaction& /*cause*/) const override {
+  std::vector<std::string> explain(const Transaction& cause) const override {
     return {
-        "tile of " + std::to_string(rows_in_use_) + " rows in use, skipping " +
-            (array_.skip_window.skip ? "on" : "off") + ", scale 2^" + std::to_string(array_.drain.scale),
+        "tile of " + std::to_string(rows_used(cause)) + " rows in use, skipping " +
+            (cause[Input::skip].value() != 0 ? "on" : "off") + ", scale 2^" + std::to_string(scale_of(cause)),
         "tap_o has the accumulators before bias and quantizer: a difference there is the array's, one in c_o "
         "alone is the drain's"};
   }
 
  private:
+  int rows_used(const Transaction& beat) const {
+    int rows = 0;
+    while (rows < array_.rows() && beat[Input::used].bit(rows)) ++rows;
+    return rows;
+  }
+  static int scale_of(const Transaction& beat) {
+    return stimulus::signed_byte(static_cast<std::uint32_t>(beat[Input::scale].value()));
+  }
+
   void load_lanes(const Bits& seeds) {
     coverage_.hit(load_bin_);
     loaded_ = true;
@@ -129,8 +138,7 @@ class MacArrayReference : public Reference {
   void finish_tile(const Transaction& inputs) {
     const int rows = array_.rows();
     const auto k = static_cast<std::int64_t>(b_.size()) / array_.cols;
-    rows_in_use_ = 0;
-    while (rows_in_use_ < rows && inputs[Input::used].bit(rows_in_use_)) ++rows_in_use_;
+    rows_in_use_ = rows_used(inputs);
     std::vector<std::uint8_t> a(rows_in_use_ * k);
     for (std::int64_t i = 0; i < k; ++i) {
       for (int row = 0; row < rows_in_use_; ++row) a[row * k + i] = a_slices_[i * rows + row];
@@ -140,7 +148,7 @@ class MacArrayReference : public Reference {
     for (int col = 0; col < array_.cols; ++col) {
       bias.push_back(fp32_value(static_cast<std::uint32_t>(inputs[Input::bias].field(32 * col, 32))));
     }
-    array_.drain.scale = stimulus::signed_byte(static_cast<std::uint32_t>(inputs[Input::scale].value()));
+    array_.drain.scale = scale_of(inputs);
     const TileResult tile = mac_array(
         array_, {.m = rows_in_use_, .n = array_.cols, .k = k, .a = a, .b = b_, .bias = bias}, lanes_);
     sample(tile, a);
@@ -244,11 +252,6 @@ UnitParameters formats_of(const Format& a, const Format& b, const Format& c) {
   return parameters;
 }
 
-UnitParameters with(UnitParameters parameters, const UnitParameters& more) {
-  parameters.override_with(more);
-  return parameters;
-}
-
 }  // namespace
 
 UnitKind mac_array_kind() {
@@ -303,17 +306,17 @@ UnitKind mac_array_kind() {
                 {"zero_seed_o", "1", "at the last load a seed was 0"},
                 {"tap_o", "Cols*AccW", "the row's accumulators, before bias and quantizer"}},
       .configurations =
-          {{"2x2", with(size(2, 2), {{"Window", 4}, {"Port", 2}})},
+          {{"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}})},
            // Sums without a mantissa.
-           {"2x2 e8m0", with(size(2, 2), {{"Window", 4}, {"Port", 2}, {"AccMan", 0}})},
+           {"2x2 e8m0", size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccMan", 0}})},
            {"4x4", size(4, 4)},
-           {"4x8 sr", with(size(4, 8), {{"CRound", sr}, {"CRndBits", 8}})},
-           {"4x4 e4m3", with(formats_of(formats::e4m3, formats::e4m3, formats::e4m3),
-                             {{"Depth", 4}, {"Port", 3}, {"CSaturate", 1}, {"QuantStages", 0}})},
-           {"4x4 fp16", with(size(4, 4), {{"Depth", 1}, {"Port", 16}, {"AccExp", 5}, {"AccMan", 10}})},
+           {"4x8 sr", size(4, 8).with({{"CRound", sr}, {"CRndBits", 8}})},
+           {"4x4 e4m3", formats_of(formats::e4m3, formats::e4m3, formats::e4m3)
+                            .with({{"Depth", 4}, {"Port", 3}, {"CSaturate", 1}, {"QuantStages", 0}})},
+           {"4x4 fp16", size(4, 4).with({{"Depth", 1}, {"Port", 16}, {"AccExp", 5}, {"AccMan", 10}})},
            // Sums that leave FP32's normal numbers at both ends.
            {"4x4 e7m0", formats_of(Format::parse("e7m0"), Format::parse("e7m0:bias=66"), formats::fp16)},
-           {"8x8", with(size(8, 8), {{"Depth", 4}, {"Port", 8}}), false},
+           {"8x8", size(8, 8).with({{"Depth", 4}, {"Port", 8}}), false},
            {"16x16", {}, false}},
       .systemc = [](const UnitParameters& p) { return std::make_unique<MacArrayUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<MacArrayReference>(p); },

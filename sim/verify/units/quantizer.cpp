@@ -80,11 +80,6 @@ UnitParameters target(const Format& to, Rounding rounding = Rounding::rne()) {
   return parameters;
 }
 
-UnitParameters with(UnitParameters parameters, const UnitParameters& more) {
-  parameters.override_with(more);
-  return parameters;
-}
-
 }  // namespace
 
 UnitKind quantizer_kind() {
@@ -109,10 +104,10 @@ UnitKind quantizer_kind() {
                 {"code_o", "1+Exp+Man", "the rounded code"},
                 {"flags_o", "5", "invalid, divide by zero, overflow, underflow, inexact"}},
       .configurations = {{"e5m2", target(e5m2)},
-                         {"e4m3 saturate, 1 stage", with(target(e4m3), {{"Saturate", 1}, {"PipeStages", 1}})},
+                         {"e4m3 saturate, 1 stage", target(e4m3).with({{"Saturate", 1}, {"PipeStages", 1}})},
                          {"e2m1 rtz", target(e2m1, Rounding::rtz())},
                          {"e4m3:fnuz sr:8, 1 stage",
-                          with(target(Format::parse("e4m3:fnuz"), Rounding::sr(8)), {{"PipeStages", 1}})},
+                          target(Format::parse("e4m3:fnuz"), Rounding::sr(8)).with({{"PipeStages", 1}})},
                          {"fp16 sr:13", target(fp16, Rounding::sr(13))}},
       .systemc = [](const UnitParameters& p) { return std::make_unique<QuantizerUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<QuantizerReference>(p); },

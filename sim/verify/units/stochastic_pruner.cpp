@@ -44,6 +44,16 @@ class StochasticPrunerReference : public VectorReference {
     return inputs;
   }
 
+  // Thresholds that are none give way to 0.
+  Transaction exhaustive_stimulus(std::uint64_t index) override {
+    Transaction inputs = VectorReference::exhaustive_stimulus(index);
+    const Format& format = pruner_.format;
+    const auto tau = static_cast<std::uint32_t>(inputs[1].value());
+    const bool negative = format.is_negative(tau) && !format.is_zero(tau);
+    if (negative || format.is_inf(tau) || format.is_nan(tau)) inputs[1] = Bits(format.bits());
+    return inputs;
+  }
+
   void accept(const Transaction& inputs) override {
     VectorReference::accept(inputs);
     const std::vector<std::uint32_t> fields = fields_of(inputs);
