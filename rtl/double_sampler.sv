@@ -27,6 +27,14 @@ module double_sampler #(
   output logic                 invalid_o
 );
 
+  if (RndBits < 1 || RndBits > 32) begin : gen_bad_rnd_bits
+    $error("double_sampler: RndBits must be 1 to 32");
+  end
+
+  if (PipeStages > 2) begin : gen_bad_pipe_stages
+    $error("double_sampler: PipeStages must be 0 to 2");
+  end
+
   localparam int unsigned DrawsW = 2 * RndBits;
 
   // ------------------------------------------------------------------------------------ product

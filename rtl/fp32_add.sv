@@ -27,6 +27,10 @@ module fp32_add #(
   output logic [TapW-1:0]      tap_o
 );
 
+  if (PipeStages > 2) begin : gen_bad_pipe_stages
+    $error("fp32_add: PipeStages must be 0 to 2");
+  end
+
   // ----------------------------------------------------------------------------- decode, align
   logic            a_neg, a_zero, a_inf, a_nan, a_snan;
   logic            b_neg, b_zero, b_inf, b_nan, b_snan;

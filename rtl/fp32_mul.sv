@@ -21,6 +21,10 @@ module fp32_mul #(
   output mantissa_pkg::flags_t flags_o
 );
 
+  if (PipeStages > 2) begin : gen_bad_pipe_stages
+    $error("fp32_mul: PipeStages must be 0 to 2");
+  end
+
   localparam int unsigned ExpW  = 10;  // -298 to 255
   localparam int unsigned Frame = 26;  // 24 bits to keep, one to round, sticky
 

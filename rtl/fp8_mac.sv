@@ -41,6 +41,10 @@ module fp8_mac #(
   output logic [TapW-1:0]        tap_o
 );
 
+  if (AExp + AMan > 7 || BExp + BMan > 7) begin : gen_bad_operands
+    $error("fp8_mac: a and b have at most 8 bits");
+  end
+
   fp_mac #(
     .AExp      (AExp),
     .AMan      (AMan),

@@ -29,6 +29,14 @@ module fp8_mul #(
   output logic               invalid_o
 );
 
+  if (AExp + AMan > 7 || BExp + BMan > 7) begin : gen_bad_operands
+    $error("fp8_mul: a and b have at most 8 bits");
+  end
+
+  if (PipeStages > 1) begin : gen_bad_pipe_stages
+    $error("fp8_mul: PipeStages must be 0 or 1");
+  end
+
   localparam int unsigned ExpW  = 9;  // holds every exact FP32 product
   localparam int unsigned ProdW = AMan + BMan + 2;
 

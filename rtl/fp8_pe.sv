@@ -41,6 +41,11 @@ module fp8_pe #(
   output logic               valid_o,
   output logic [AccW-1:0]    acc_o
 );
+
+  if (AExp + AMan > 7 || BExp + BMan > 7) begin : gen_bad_operands
+    $error("fp8_pe: a and b have at most 8 bits");
+  end
+
   // Every sum is a multiple of the smallest product's last place. Where that is a normal number of the
   // accumulator's format no sum is subnormal, and the loop does without the shifters for those.
   localparam int AccBias       = (32'd1 << (AccExp - 1)) - 1;

@@ -50,6 +50,10 @@ module fp_mac #(
   output logic [TapW-1:0]      tap_o
 );
 
+  if (PipeStages > 3) begin : gen_bad_pipe_stages
+    $error("fp_mac: PipeStages must be 0 to 3");
+  end
+
   localparam int unsigned AccBias = (32'd1 << (AccExp - 1)) - 1;
 
   // ----------------------------------------------------------------------------------- product

@@ -27,6 +27,26 @@ module fp_mul_operands #(
   output logic [BMan:0]      b_sig_o
 );
 
+  // Operands of up to 8 bits are those of fp8_mul and fp8_mac: every product must be exact in FP32, from
+  // the place of the smallest one's last bit to that of the largest one's first.
+  localparam bit          Narrow  = (AExp + AMan < 8) && (BExp + BMan < 8);
+  localparam int          Bottom  = 2 - int'(ABias + AMan + BBias + BMan);
+  localparam int unsigned AMax    = (32'd1 << (AExp + AMan)) - 1 -
+      ((ASpecials == mantissa_pkg::SpecialsIeee) ? (32'd1 << AMan) :
+       (ASpecials == mantissa_pkg::SpecialsFn) ? 1 : 0);
+  localparam int unsigned BMax    = (32'd1 << (BExp + BMan)) - 1 -
+      ((BSpecials == mantissa_pkg::SpecialsIeee) ? (32'd1 << BMan) :
+       (BSpecials == mantissa_pkg::SpecialsFn) ? 1 : 0);
+  localparam int unsigned AField  = AMax >> AMan;
+  localparam int unsigned BField  = BMax >> BMan;
+  localparam int unsigned ASig    = AMax - ((AField - 1) << AMan);
+  localparam int unsigned BSig    = BMax - ((BField - 1) << BMan);
+  localparam int          Top     = $clog2(ASig * BSig + 1) - 1 + int'(AField + BField) -
+      int'(ABias + AMan + BBias + BMan);
+  if (Narrow && (Bottom < -149 || Top > 127)) begin : gen_bad_range
+    $error("fp_mul_operands: not every product of these formats is exact in FP32");
+  end
+
   logic            a_neg, a_zero, a_inf, a_nan, a_snan;
   logic            b_neg, b_zero, b_inf, b_nan, b_snan;
   logic [ExpW-1:0] a_exp, b_exp;

@@ -28,6 +28,10 @@ module gemmlowp_quantizer #(
   output logic            invalid_o
 );
 
+  if (PipeStages > 2) begin : gen_bad_pipe_stages
+    $error("gemmlowp_quantizer: PipeStages must be 0 to 2");
+  end
+
   if (Round != mantissa_pkg::RoundNe && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
     $error("gemmlowp_quantizer: Round must be RoundNe or RoundSr");
   end

@@ -28,6 +28,14 @@ module int_mac #(
   output logic              overflow_o
 );
 
+  if (BWidth != 8 && BWidth != 16) begin : gen_bad_b_width
+    $error("int_mac: BWidth must be 8 or 16");
+  end
+
+  if (PipeStages > 1) begin : gen_bad_pipe_stages
+    $error("int_mac: PipeStages must be 0 or 1");
+  end
+
   localparam int unsigned ProdW = 8 + BWidth;
 
   // ---------------------------------------------------------------------------------- multiply

@@ -73,6 +73,14 @@ module mac_array #(
   output logic [Cols*AccW-1:0]    tap_o          // the accumulators, before bias and quantizer
 );
 
+  if (AccExp > 8 || AccMan > 23) begin : gen_bad_accumulator
+    $error("mac_array: the accumulator must fit FP32, which the drain works in");
+  end
+
+  if (QuantStages > 1) begin : gen_bad_quant_stages
+    $error("mac_array: QuantStages must be 0 or 1");
+  end
+
   localparam int unsigned Words = Depth * Window;
   localparam int unsigned WordW = $clog2(Words);
   localparam int unsigned RowW  = (Rows == 1) ? 1 : $clog2(Rows);

@@ -31,6 +31,10 @@ module quantizer #(
   output mantissa_pkg::flags_t flags_o
 );
 
+  if (PipeStages > 1) begin : gen_bad_pipe_stages
+    $error("quantizer: PipeStages must be 0 or 1");
+  end
+
   // 11 bits hold the distance of -149 - 128 .. 127 + 127 from the smallest exponent of any format.
   localparam int unsigned ExpW  = 11;
   localparam int unsigned SigW  = 24;

@@ -14,8 +14,7 @@
 // copy here.
 
 module range_bn_forward #(
-  parameter int unsigned IndexBits = 20,             // n < 2^IndexBits, at most 32
-  parameter logic [31:0] Epsilon   = 32'h3727_C5AC  // fp32(1e-5)
+  parameter int unsigned IndexBits = 20  // n < 2^IndexBits, at most 32
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -31,7 +30,7 @@ module range_bn_forward #(
   input  logic [31:0]          constant_i,           // fp32(C)
   input  logic [31:0]          gamma_i,
   input  logic [31:0]          beta_i,
-  input  logic [31:0]          mean_i,               // in mode BnNormalise
+  input  logic [31:0]          mean_i,               // in mode 2
   input  logic [31:0]          inv_i,
 
   output logic                 valid_o,
@@ -42,11 +41,12 @@ module range_bn_forward #(
   output logic                 last_o
 );
 
-  localparam logic [31:0] One = 32'h3F80_0000;
-  localparam logic [31:0] Nan = 32'h7FC0_0000;
+  localparam logic [31:0] One     = 32'h3F80_0000;
+  localparam logic [31:0] Nan     = 32'h7FC0_0000;
+  localparam logic [31:0] Epsilon = 32'h3727_C5AC;  // fp32(1e-5)
 
   typedef enum logic [3:0] {
-    StScan,       // pass 1, or the only pass of BnNormalise
+    StScan,       // pass 1, or the only pass of mode 2
     StFold,       // the last chunk's extremes go to their sums
     StHighs,      // highs * 1/k
     StLows,       // lows * 1/k

@@ -31,6 +31,14 @@ module rle_decoder #(
   output logic                  error_o
 );
 
+  if (LengthBits < 16) begin : gen_bad_length_bits
+    $error("rle_decoder: LengthBits must be 16 or more, for run_i has 16 bits");
+  end
+
+  if (PipeStages > 1) begin : gen_bad_pipe_stages
+    $error("rle_decoder: PipeStages must be 0 or 1");
+  end
+
   typedef enum logic [1:0] {
     StEntry,   // at an entry's zeros or at its value
     StFill,    // past the value of the last entry, at the zeros up to length_i

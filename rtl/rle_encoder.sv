@@ -28,6 +28,10 @@ module rle_encoder #(
   output logic        last_o
 );
 
+  if (PipeStages > 1) begin : gen_bad_pipe_stages
+    $error("rle_encoder: PipeStages must be 0 or 1");
+  end
+
   typedef struct packed {
     logic [15:0] run;
     logic [31:0] value;

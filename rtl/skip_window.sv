@@ -37,6 +37,10 @@ module skip_window #(
   output logic                  last_o
 );
 
+  if (Window < 2 || Port < 1 || Port > Window) begin : gen_bad_window
+    $error("skip_window: Window must be 2 or more, and Port 1 to Window");
+  end
+
   localparam int unsigned Beats = (Window + Port - 1) / Port;
   localparam int unsigned BeatW = (Beats == 1) ? 1 : $clog2(Beats);
   localparam int unsigned SlotW = (Depth == 1) ? 1 : $clog2(Depth);

@@ -29,6 +29,14 @@ module stochastic_pruner #(
   output logic [1:0]         outcome_o
 );
 
+  if (RndBits < 1 || RndBits > 32) begin : gen_bad_rnd_bits
+    $error("stochastic_pruner: RndBits must be 1 to 32");
+  end
+
+  if (PipeStages > 1) begin : gen_bad_pipe_stages
+    $error("stochastic_pruner: PipeStages must be 0 or 1");
+  end
+
   localparam logic [1:0] ZeroIn   = 2'd0;
   localparam logic [1:0] Kept     = 2'd1;
   localparam logic [1:0] Snapped  = 2'd2;

@@ -41,6 +41,10 @@ module weight_update #(
   output logic                 nonfinite_o
 );
 
+  if (PipeStages > 4) begin : gen_bad_pipe_stages
+    $error("weight_update: PipeStages must be 0 to 4");
+  end
+
   if (Round != mantissa_pkg::RoundNe && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
     $error("weight_update: Round must be RoundNe or RoundSr");
   end

@@ -4,8 +4,12 @@
 
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <set>
 
+#include "models/mac/fp8_mul.hpp"
 #include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
 #include "testbench/verify/unit_list.hpp"
 
 namespace mantissa::test {
@@ -48,12 +52,67 @@ TEST_P(RtlParameter, IsRefused) {
   EXPECT_NE(run.err.find("-USERERROR"), std::string::npos) << run.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Bad, RtlParameter,
-                         testing::Values(BadParameter{"lfsr", "-GLeap=33"}, BadParameter{"lfsr", "-GLeap=0"},
-                                         BadParameter{"quantizer", "-GRndBits=8"},
-                                         BadParameter{"drain_lane", "-GRound=2 -GRndBits=17"},
-                                         BadParameter{"gemmlowp_quantizer", "-GRound=1"},
-                                         BadParameter{"weight_update", "-GRound=1"}));
+INSTANTIATE_TEST_SUITE_P(
+    Bad, RtlParameter,
+    testing::Values(
+        BadParameter{"lfsr", "-GLeap=33"}, BadParameter{"lfsr", "-GLeap=0"},
+        BadParameter{"quantizer", "-GRndBits=8"}, BadParameter{"drain_lane", "-GRound=2 -GRndBits=17"},
+        BadParameter{"gemmlowp_quantizer", "-GRound=1"}, BadParameter{"weight_update", "-GRound=1"},
+        BadParameter{"weight_update", "-GPipeStages=5"}, BadParameter{"gemmlowp_quantizer", "-GPipeStages=3"},
+        BadParameter{"quantizer", "-GPipeStages=2"}, BadParameter{"fp8_mul", "-GPipeStages=2"},
+        BadParameter{"fp8_mul", "-GAMan=3"}, BadParameter{"fp8_mac", "-GPipeStages=4"},
+        BadParameter{"fp8_mac", "-GBExp=6"}, BadParameter{"fp8_pe", "-GAMan=3"},
+        BadParameter{"fp32_add", "-GPipeStages=3"}, BadParameter{"fp32_mul", "-GPipeStages=3"},
+        BadParameter{"fp32_fma", "-GPipeStages=4"}, BadParameter{"int_mac", "-GPipeStages=2"},
+        BadParameter{"int_mac", "-GBWidth=9"}, BadParameter{"stochastic_pruner", "-GPipeStages=2"},
+        BadParameter{"stochastic_pruner", "-GRndBits=33"}, BadParameter{"double_sampler", "-GPipeStages=3"},
+        BadParameter{"double_sampler", "-GRndBits=33"}, BadParameter{"rle_encoder", "-GPipeStages=2"},
+        BadParameter{"rle_decoder", "-GPipeStages=2"}, BadParameter{"rle_decoder", "-GLengthBits=15"},
+        BadParameter{"skip_window", "-GWindow=1 -GPort=1"}, BadParameter{"skip_window", "-GPort=17"},
+        BadParameter{"mac_array", "-GQuantStages=2"}, BadParameter{"mac_array", "-GAccExp=9"}));
+
+bool exact_product(const Format& a, const Format& b) {
+  try {
+    check_exact_product(a, b);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+std::string format_parameters(const std::string& prefix, const Format& format) {
+  const auto set = [&prefix](const char* name, int value) {
+    return " -G" + prefix + name + "=" + std::to_string(value);
+  };
+  return set("Exp", format.exponent_bits) + set("Man", format.mantissa_bits) + set("Bias", format.bias) +
+         set("Specials", static_cast<int>(format.specials));
+}
+
+// The RTL takes exactly the formats that the golden model takes. Tried are the biases on both sides of
+// either end of FP32's range.
+TEST(RtlProduct, MustBeExactInFp32) {
+  for (const char* text : {"e5m2", "e4m3", "e4m3:fnuz", "e7m0", "e6m1", "e6m1:fn", "e3m4:finite", "e2m5"}) {
+    const auto operands = [text](int biases) {
+      std::pair both(Format::parse(text), Format::parse(text));
+      both.first.bias = biases / 2;
+      both.second.bias = biases - biases / 2;
+      return both;
+    };
+    int ends = 0;
+    for (int biases = 0; biases < 400; ++biases) {
+      const auto [a, b] = operands(biases);
+      const auto [next_a, next_b] = operands(biases + 1);
+      if (exact_product(a, b) == exact_product(next_a, next_b)) continue;
+      ++ends;
+      for (const auto& [x, y] : {operands(biases), operands(biases + 1)}) {
+        const Finished run = lint("fp8_mul", format_parameters("A", x) + format_parameters("B", y));
+        EXPECT_EQ(run.exit_code == 0, exact_product(x, y))
+            << text << ' ' << x.bias << ' ' << y.bias << run.err;
+      }
+    }
+    EXPECT_GT(ends, 0) << text;
+  }
+}
 
 // Yosys reads some SystemVerilog otherwise than Verilator does: what comes out of it must pass the same
 // bench. Nets are split into bits, for in vectors that run through themselves bit by bit Verilator sees
@@ -103,6 +162,31 @@ TEST(RtlReadme, HasTheTableThatVerifyPrints) {
   ASSERT_FALSE(list.empty());
   EXPECT_NE(readme.find(list), std::string::npos)
       << "replace the port tables of rtl/README.md by: mantissa verify --list";
+}
+
+// The names after a keyword in the header of a module, up to its first `);`.
+std::set<std::string> declared(const std::string& header, const std::string& pattern) {
+  std::set<std::string> names;
+  const std::regex declaration(pattern);
+  for (std::sregex_iterator found(header.begin(), header.end(), declaration), end; found != end; ++found)
+    names.insert((*found)[1]);
+  return names;
+}
+
+TEST_P(Rtl, HasThePortsAndParametersOfTheList) {
+  const Json& unit = unit_record(GetParam());
+  const std::string module = unit["module"];
+  const std::string source = contents(rtl + "/" + module + ".sv");
+  const std::size_t begin = source.find("\nmodule " + module + " ");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string header = source.substr(begin, source.find("\n);", begin) - begin);
+  std::set<std::string> ports = {"clk_i", "rst_ni", "valid_i", "ready_o", "valid_o"};
+  if (GetParam() != "fp8_pe") ports.insert("ready_i");
+  for (const Json& port : unit["ports"]) ports.insert(port["name"]);
+  EXPECT_EQ(declared(header, R"((?:input|output)\s+[^;\n]*?\b(\w+_n?[io])\b)"), ports);
+  std::set<std::string> parameters;
+  for (const Json& parameter : unit["parameters"]) parameters.insert(parameter["name"]);
+  EXPECT_EQ(declared(header, R"(\n\s*parameter\s[^=\n]*?\b(\w+)\s*=)"), parameters);
 }
 
 TEST(ForeignBench, DpiBenchRunsUnderVerilator) {

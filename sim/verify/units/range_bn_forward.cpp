@@ -160,7 +160,7 @@ UnitKind range_bn_forward_kind() {
       .latency = "3; one element per cycle, 34 cycles between the passes",
       .parameters = {{"IndexBits", 20, "bits of a channel's length, up to 32"}},
       .ports = {{"x_i", "32", "element, FP32; the channel comes twice in mode 3"},
-                {"mode_i", "2", "1 statistics only, 2 normalise with mean_i and inv_i, 3 both"},
+                {"mode_i", "2", "1 statistics only, 2 normalise with mean_i and inv_i (0 too), 3 both"},
                 {"count_i", "IndexBits", "n, elements of the channel; this and all below with each of them"},
                 {"chunk_length_i", "IndexBits", "n/k"},
                 {"reciprocal_count_i", "32", "fp32(1/n)"},
