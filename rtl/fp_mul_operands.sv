@@ -30,7 +30,8 @@ module fp_mul_operands #(
   // Operands of up to 8 bits are those of fp8_mul and fp8_mac: every product must be exact in FP32, from
   // the place of the smallest one's last bit to that of the largest one's first.
   localparam bit          Narrow  = (AExp + AMan < 8) && (BExp + BMan < 8);
-  localparam int          Bottom  = 2 - int'(ABias + AMan + BBias + BMan);
+  localparam int          Places  = ABias + AMan + BBias + BMan;
+  localparam int          Bottom  = 2 - Places;
   localparam int unsigned AMax    = (32'd1 << (AExp + AMan)) - 1 -
       ((ASpecials == mantissa_pkg::SpecialsIeee) ? (32'd1 << AMan) :
        (ASpecials == mantissa_pkg::SpecialsFn) ? 1 : 0);
@@ -41,8 +42,8 @@ module fp_mul_operands #(
   localparam int unsigned BField  = BMax >> BMan;
   localparam int unsigned ASig    = AMax - ((AField - 1) << AMan);
   localparam int unsigned BSig    = BMax - ((BField - 1) << BMan);
-  localparam int          Top     = $clog2(ASig * BSig + 1) - 1 + int'(AField + BField) -
-      int'(ABias + AMan + BBias + BMan);
+  localparam int          Fields  = AField + BField;
+  localparam int          Top     = $clog2(ASig * BSig + 1) - 1 + Fields - Places;
   if (Narrow && (Bottom < -149 || Top > 127)) begin : gen_bad_range
     $error("fp_mul_operands: not every product of these formats is exact in FP32");
   end

@@ -1,5 +1,6 @@
 // `mantissa verify`: golden model, SystemC unit and RTL in lockstep; ours, or somebody else's RTL in our
 // place.
+#include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -203,7 +204,7 @@ class Session {
   }
 
   std::string reproduce(const verify::VerifyJob& job, const std::string& wave) const {
-    std::string command = "mantissa verify " + job.kind->name;
+    std::string command = shell_word(program_invocation_name) + " verify " + job.kind->name;
     if (!options_.configuration.empty() || !foreign_)
       command += " --config " + shell_word(job.configuration.name);
     for (const std::string& setting : options_.settings) command += " --set " + shell_word(setting);

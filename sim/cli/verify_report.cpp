@@ -141,8 +141,11 @@ std::string SessionReport::json() const {
   for (const UnitCoverage& unit : coverage) {
     Json excluded = Json::array();
     for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
-      excluded.push_back(
-          {{"module", exclusion.module}, {"signal", exclusion.signal}, {"reason", exclusion.reason}});
+      excluded.push_back({{"instance", exclusion.instance},
+                          {"module", exclusion.module},
+                          {"signal", exclusion.signal},
+                          {"line", exclusion.line},
+                          {"reason", exclusion.reason}});
     }
     covered.push_back({{"unit", unit.unit},
                        {"line_percent", unit.lines.percent()},
@@ -187,8 +190,10 @@ std::string SessionReport::text() const {
       text += format("%-22s %8.2f %% %8.2f %%   %s\n", unit.unit.c_str(), unit.lines.percent(),
                      unit.toggles.percent(), unit.exclusions.empty() ? "" : "with exclusions:");
       for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
-        const std::string signal = exclusion.signal.empty() ? "" : "." + exclusion.signal;
-        text += "    " + exclusion.module + signal + ": " + exclusion.reason + "\n";
+        const std::string module = exclusion.module.empty() ? "" : " (" + exclusion.module + ")";
+        const std::string what = exclusion.signal.empty() ? " line '" + exclusion.line + "'"
+                                                          : " toggles of " + exclusion.signal + "*";
+        text += "    " + exclusion.instance + module + what + ": " + exclusion.reason + "\n";
       }
     }
   }

@@ -21,6 +21,14 @@ std::map<std::string, std::string> keys_of(const std::string& text) {
   return keys;
 }
 
+std::string source_line(const std::string& file, const std::string& number) {
+  std::ifstream in(file);
+  std::string line;
+  for (int left = std::stoi(number); left > 0 && std::getline(in, line); --left) {
+  }
+  return line;
+}
+
 }  // namespace
 
 void RtlCoverage::add(const std::filesystem::path& data) {
@@ -41,7 +49,8 @@ void RtlCoverage::add(const std::filesystem::path& data) {
         points_[keys["page"] + "|" + keys["l"] + "|" + keys["n"] + "|" + keys["o"] + "|" + keys["h"]];
     point.toggle = page.rfind("v_toggle", 0) == 0;
     point.module = page.substr(slash + 1);
-    point.file = std::filesystem::path(keys["f"]).filename().string();
+    point.instance = keys["h"];
+    point.file = keys["f"];
     point.line = keys["l"];
     point.what = keys["o"];
     point.hits += std::stoull(line.substr(end + 1));
@@ -49,13 +58,16 @@ void RtlCoverage::add(const std::filesystem::path& data) {
 }
 
 bool RtlCoverage::excluded(const Point& point, const std::vector<CoverageExclusion>& exclusions) {
-  return std::any_of(exclusions.begin(), exclusions.end(), [&](const CoverageExclusion& exclusion) {
-    // Modules with parameters are elaborated as name__A1_B2...
-    const bool same_module =
-        point.module == exclusion.module || point.module.rfind(exclusion.module + "__", 0) == 0;
-    const bool same_point =
-        exclusion.signal.empty() || (point.toggle && point.what.rfind(exclusion.signal, 0) == 0);
-    return same_module && same_point;
+  return std::any_of(exclusions.begin(), exclusions.end(), [&point](const CoverageExclusion& exclusion) {
+    const std::string end = "." + exclusion.instance;
+    const bool same_instance =
+        point.instance.size() >= end.size() &&
+        point.instance.compare(point.instance.size() - end.size(), end.size(), end) == 0;
+    const bool same_module = exclusion.module.empty() || point.module == exclusion.module;
+    if (!same_instance || !same_module) return false;
+    if (point.toggle) return !exclusion.signal.empty() && point.what.rfind(exclusion.signal, 0) == 0;
+    return !exclusion.line.empty() &&
+           source_line(point.file, point.line).find(exclusion.line) != std::string::npos;
   });
 }
 
@@ -80,7 +92,8 @@ std::vector<std::string> RtlCoverage::missed(const std::vector<CoverageExclusion
   std::vector<std::string> list;
   for (const auto& [key, point] : points_) {
     if (point.hits > 0 || excluded(point, exclusions)) continue;
-    list.push_back(point.file + ":" + point.line + (point.toggle ? " toggle " : " line ") + point.what);
+    list.push_back(std::filesystem::path(point.file).filename().string() + ":" + point.line +
+                   (point.toggle ? " toggle " : " line ") + point.what);
   }
   return list;
 }

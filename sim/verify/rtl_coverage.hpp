@@ -34,7 +34,8 @@ class RtlCoverage {
  private:
   struct Point {
     bool toggle = false;
-    std::string module;
+    std::string module;    // as elaborated
+    std::string instance;  // path from the top module on, TOP.unit.u_part
     std::string file;
     std::string line;
     std::string what;

@@ -32,10 +32,12 @@ struct Configuration {
   bool coverage = true;       // false: large, and nothing in it that the unit's other configurations lack
 };
 
-// Something that RTL coverage need not reach, with the reason.
+// Something that RTL coverage need not reach, with the reason: toggles of a signal, or a line.
 struct CoverageExclusion {
-  std::string module;
-  std::string signal;  // whose toggles are not needed, or its beginning; empty: nothing of the module is
+  std::string instance;     // the end of its path in the unit
+  std::string module = {};  // as elaborated, with its parameters; empty: any
+  std::string signal = {};  // or its beginning
+  std::string line = {};    // what is in the line of source
   std::string reason;
 };
 

@@ -2,9 +2,16 @@
 
 package mantissa_dpi;
 
-  // Overflow modes, and flags in the order of flags_o.
+  // Overflow modes.
   localparam int Ieee     = 0;
   localparam int Saturate = 1;
+
+  // Flags, in the order of flags_o.
+  localparam int unsigned Invalid      = 16;
+  localparam int unsigned DivideByZero = 8;
+  localparam int unsigned Overflow     = 4;
+  localparam int unsigned Underflow    = 2;
+  localparam int unsigned Inexact      = 1;
 
   import "DPI-C" function string mantissa_version();
   import "DPI-C" function string mantissa_last_error();
@@ -43,6 +50,8 @@ package mantissa_dpi;
     input int unsigned c, input int unsigned r, output int unsigned result,
     output int unsigned flags);
 
+  // mantissa_quantize takes C arrays. One element of it is mantissa_convert from FP32 with its scale, with r
+  // from its lane: mantissa_lfsr_draw of mantissa_lane_seed.
   import "DPI-C" function int mantissa_lfsr_next(
     input int unsigned state, input int leap, output int unsigned next);
   import "DPI-C" function int mantissa_lfsr_draw(

@@ -177,8 +177,11 @@ UnitKind range_bn_forward_kind() {
       .configurations = {{"20-bit indices", {}}, {"10-bit indices", {{"IndexBits", 10}}}},
       .systemc = [](const UnitParameters& p) { return std::make_unique<RangeBnForward>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<RangeBnForwardReference>(p); },
-      .exclusions = {{"fp32_div", "a_", "the dividend is always 1"},
-                     {"fp_round", "", "1/s is below 2^17: the divider has a run of its own, with overflow"}},
+      .exclusions = {{.instance = "u_div", .signal = "a_", .reason = "the dividend is always 1"},
+                     {.instance = "u_div.u_round", .line = "else if (inf_i)", .reason = "s is at least eps"},
+                     {.instance = "u_div.u_round",
+                      .line = "else if (overflow)",
+                      .reason = "1/s is below 2^17"}},
   };
 }
 
