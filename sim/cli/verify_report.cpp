@@ -71,6 +71,18 @@ Json values_json(const std::vector<Mismatch::Value>& values) {
   return json;
 }
 
+std::string hex_and_decimal(const std::string& hex, const std::string& decimal) {
+  return decimal.empty() ? hex : hex + " = " + decimal;
+}
+
+std::string described(const verify::CoverageExclusion& exclusion) {
+  std::string text = exclusion.instance;
+  if (!exclusion.module.empty()) text += " (" + exclusion.module + ")";
+  text +=
+      exclusion.signal.empty() ? " line '" + exclusion.line + "'" : " toggles of " + exclusion.signal + "*";
+  return text + ": " + exclusion.reason;
+}
+
 std::string diagnosis(const ConfigurationReport& report) {
   const Mismatch& mismatch = *report.run.lockstep.mismatch;
   std::string text = "\nMISMATCH in " + report.unit + " (" + report.configuration + "), " + mismatch.model +
@@ -79,11 +91,9 @@ std::string diagnosis(const ConfigurationReport& report) {
   for (const Mismatch::Value& value : mismatch.inputs)
     text += "  " + value.port + " = " + value.actual + "\n";
   for (const Mismatch::Value& value : mismatch.outputs) {
-    const auto shown = [](const std::string& hex, const std::string& decimal) {
-      return decimal.empty() ? hex : hex + " = " + decimal;
-    };
-    text += "  " + value.port + ": expected " + shown(value.expected, value.expected_decimal) + ", got " +
-            shown(value.actual, value.actual_decimal) + (value.expected == value.actual ? "\n" : "   <--\n");
+    text += "  " + value.port + ": expected " + hex_and_decimal(value.expected, value.expected_decimal) +
+            ", got " + hex_and_decimal(value.actual, value.actual_decimal) +
+            (value.expected == value.actual ? "\n" : "   <--\n");
   }
   for (const std::string& line : mismatch.golden) text += "  " + line + "\n";
   text += "  seed " + std::to_string(report.seed) + "\n";
@@ -190,10 +200,7 @@ std::string SessionReport::text() const {
       text += format("%-22s %8.2f %% %8.2f %%   %s\n", unit.unit.c_str(), unit.lines.percent(),
                      unit.toggles.percent(), unit.exclusions.empty() ? "" : "with exclusions:");
       for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
-        const std::string module = exclusion.module.empty() ? "" : " (" + exclusion.module + ")";
-        const std::string what = exclusion.signal.empty() ? " line '" + exclusion.line + "'"
-                                                          : " toggles of " + exclusion.signal + "*";
-        text += "    " + exclusion.instance + module + what + ": " + exclusion.reason + "\n";
+        text += "    " + described(exclusion) + "\n";
       }
     }
   }
