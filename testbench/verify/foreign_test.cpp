@@ -88,6 +88,9 @@ TEST(ForeignDevice, RoundingBugIsDiagnosed) {
             std::string::npos)
       << run.out;
   EXPECT_NE(run.out.find("guard 1 round 0 sticky 0"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("acc_o: expected c8786542 = -254357.031, got c8786543 = -254357.047"),
+            std::string::npos)
+      << run.out;
   EXPECT_NE(run.out.find("seed 1"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("again: mantissa verify fp8_mac"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("fp8_mac_seed1.fst\n"), std::string::npos) << "no waveform: " << run.out;
@@ -141,6 +144,14 @@ TEST(ForeignDevice, DeviceThatEndsTheSimulationIsAMismatch) {
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_NE(run.out.find("ended the simulation"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("again: mantissa verify fp8_mac"), std::string::npos) << run.out;
+}
+
+// It leaves no coverage data; the mismatch is told all the same.
+TEST(ForeignDevice, CoverageOfADeviceThatEndsTheSimulation) {
+  const Finished run =
+      verify("--coverage . --dut $F/wide_mac.sv --dut $F/crashing_mac.sv --top crashing_mac --latency 0");
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.out.find("ended the simulation"), std::string::npos) << run.out;
 }
 
 TEST(ForeignDevice, OddNamesAndWhatIsLeftOutIsListed) {
