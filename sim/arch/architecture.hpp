@@ -1,0 +1,48 @@
+// The accelerator as a design point: array, skip window, buffers, DRAM, clock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "models/sparsity/skip_window.hpp"
+
+namespace mantissa {
+
+// How operands move (ARITHMETIC.md 7). Only os_skip is modelled with memory; the others are conventions of
+// other simulators in closed form.
+enum class Dataflow : std::uint8_t { os_skip, scalesim_ws, scalesim_is, scalesim_os, stonne_os };
+Dataflow parse_dataflow(std::string_view text);  // "os-skip", "scalesim-ws", ...
+std::string_view name_of(Dataflow dataflow);
+
+struct Architecture {
+  std::string name = "edge";
+  Dataflow dataflow = Dataflow::os_skip;
+  int rows = 16;
+  int cols = 16;
+  int window = 16;  // k per skip window
+  int depth = 2;    // windows staged at a time
+  int port = 4;     // k-slices staged per cycle
+  bool skip_gradients = true;
+  bool skip_forward = false;
+  int pipe_latency = 2;
+  bool acc_double_buffer = false;
+  std::int64_t a_buffer_bytes = 64 * 1024;  // both halves together
+  std::int64_t b_buffer_bytes = 64 * 1024;
+  std::int64_t dram_latency_cycles = 40;
+  std::int64_t dram_burst_bytes = 64;
+  std::int64_t dram_burst_cycles = 8;
+  int norm_lanes = 16;  // batch norm units side by side, one channel each
+  double clock_mhz = 500;
+  std::string energy = "horowitz45";  // name or path of the energy table
+
+  // Throws std::invalid_argument that names the key that cannot be.
+  void check() const;
+  SkipWindow skip_window(bool skip) const {
+    return {.rows = rows, .window = window, .depth = depth, .port = port, .skip = skip};
+  }
+  // Multiply-accumulates per second if every element works in every cycle.
+  double peak_macs_per_second() const { return clock_mhz * 1e6 * rows * cols; }
+};
+
+}  // namespace mantissa

@@ -1,0 +1,61 @@
+// What one GEMM costs on the accelerator, in closed form: the recurrences of ARITHMETIC.md 7. Zeros of A are
+// counted beforehand; no element is visited here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/arch/architecture.hpp"
+
+namespace mantissa {
+
+// C[m,n] = A[m,k] B[k,n] and how wide the elements are in memory.
+struct GemmShape {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  int a_bits = 8;
+  int b_bits = 8;
+  int c_bits = 8;
+  friend bool operator==(const GemmShape&, const GemmShape&) = default;
+};
+
+struct GemmCycles {
+  std::uint64_t compute = 0;
+  std::uint64_t stall_load = 0;
+  std::uint64_t stall_write_back = 0;
+  std::uint64_t stall_drain = 0;
+  std::uint64_t dram_bytes = 0;         // that the DMA moved
+  std::uint64_t dram_bytes_unique = 0;  // sizes of A, B and C
+  std::uint64_t sram_bytes = 0;
+  std::uint64_t a_taken = 0;   // elements of A that rows in use took
+  std::uint64_t b_staged = 0;  // elements of B written into the staging registers
+  std::uint64_t drained = 0;   // elements of C
+  std::uint64_t macs = 0;      // executed
+  std::uint64_t skipped = 0;   // macs + skipped = m * n * k
+  std::uint64_t tiles = 0;
+  std::uint64_t steps = 0;
+
+  std::uint64_t cycles() const { return compute + stall_load + stall_write_back + stall_drain; }
+  GemmCycles& operator+=(const GemmCycles& other);
+  friend bool operator==(const GemmCycles&, const GemmCycles&) = default;
+};
+
+// k per step of a tile (ARITHMETIC.md 7, "Steps"): k itself where a tile is one step. Throws
+// std::invalid_argument where not even one window fits half a buffer.
+std::int64_t step_length(const Architecture& arch, const GemmShape& shape);
+
+// `nonzero` has one count per row of A and window of k, row-major; it is looked at only with `skip`, and may
+// be empty without. Throws std::invalid_argument for what does not fit.
+GemmCycles gemm_cycles(const Architecture& arch, const GemmShape& shape, bool skip,
+                       std::span<const std::uint16_t> nonzero);
+
+// Other simulators' conventions: compute cycles only.
+struct FoldCycles {
+  std::uint64_t cycles = 0;
+  std::uint64_t folds = 0;
+};
+FoldCycles fold_cycles(Dataflow dataflow, int rows, int cols, std::int64_t m, std::int64_t n, std::int64_t k);
+
+}  // namespace mantissa

@@ -1,0 +1,113 @@
+// A recipe: in which formats, with which methods, a network is trained. Every key of the YAML file is a
+// member here; sim/configs/README.md documents them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/format/convert.hpp"
+#include "models/mac/accumulator.hpp"
+#include "models/norm/range_bn_tensor.hpp"
+#include "models/update/loss_scale.hpp"
+
+namespace mantissa {
+
+// What the multipliers take.
+enum class Arithmetic : std::uint8_t {
+  fp32,      // FP32 operands, fused into FP32: the baseline, golden model only
+  floating,  // codes of up to 8 bits
+  gemmlowp,  // unsigned integers of 8 or 16 bits between a minimum and a maximum
+};
+
+// The four classes of tensors that a recipe treats apart.
+enum class TensorClass : std::uint8_t { weights, activations, errors, weight_gradients };
+std::string_view name_of(TensorClass tensor_class);
+
+// How a class of tensors is quantized.
+struct TensorFormat {
+  // Where the quantizer's power of two comes from.
+  enum class Scale : std::uint8_t {
+    fixed,   // scale_exponent
+    max,     // the largest magnitude lands in the format's top binade
+    centre,  // the mean of log2|x| lands at 0 (Chmiel et al. 2021)
+  };
+  Format format = formats::fp32;
+  Rounding rounding = Rounding::rne();
+  Overflow overflow = Overflow::ieee;
+  bool via_fp16 = false;
+  Scale scale = Scale::fixed;
+  int scale_exponent = 0;
+  int bits = 8;  // gemmlowp: 8 or 16
+};
+
+struct LossScaleRule {
+  enum class Kind : std::uint8_t { none, constant, dynamic };
+  Kind kind = Kind::none;
+  int exponent = 0;         // constant: the scale is 2^exponent; a replay of `dynamic` takes the initial one
+  LossScaleConfig dynamic;  // of training
+};
+
+struct NormRule {
+  enum class Kind : std::uint8_t { standard, range };
+  Kind kind = Kind::standard;
+  RangeBnTensorConfig range;  // of Range BN
+};
+
+// Stochastic pruning of the errors (Chmiel et al. 2021).
+struct PruningRule {
+  double sparsity = 0.85;  // target share of zeros per layer
+  int random_bits = 16;
+  double max_sparsity = 0.95;  // of layers that make up for others
+  std::optional<double> min_cosine;
+  std::int64_t refresh_steps = 100;
+  bool choose_format = false;  // 8-bit format per layer from sigma
+};
+
+struct MasterWeights {
+  Format format = formats::fp32;  // fp32 or fp16
+  Rounding rounding = Rounding::rne();
+};
+
+// Deep gradient compression (Lin et al. 2018).
+struct CompressionRule {
+  double sparsity = 0.999;
+  double momentum = 0.9;
+  std::vector<double> warm_up;  // sparsity per epoch
+};
+
+// Double sampling of data (Zhang et al. 2017).
+struct SamplingRule {
+  int levels = 127;
+  int random_bits = 16;
+};
+
+struct Recipe {
+  std::string name = "fp8";
+  std::string source;  // the paper, in one line
+  Arithmetic arithmetic = Arithmetic::floating;
+  TensorFormat weights;
+  TensorFormat activations;
+  TensorFormat errors;
+  TensorFormat weight_gradients;
+  // The copy of the error that the weight gradient uses (Banner et al. 2018: 16 bits); none: the same one.
+  std::optional<TensorFormat> errors_for_weights;
+  Accumulator accumulator;
+  MasterWeights master_weights;
+  LossScaleRule loss_scale;
+  NormRule norm;
+  bool exempt_first = false;  // first and last conv2d or linear layer in FP32
+  bool exempt_last = false;
+  std::optional<PruningRule> pruning;
+  std::optional<CompressionRule> compression;
+  std::optional<SamplingRule> sampling;
+
+  const TensorFormat& of(TensorClass tensor_class) const;
+  // Throws std::invalid_argument for what does not go together.
+  void check() const;
+};
+
+}  // namespace mantissa

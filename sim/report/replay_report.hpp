@@ -1,0 +1,108 @@
+// All that a replay found, as plain data: what the reports (JSON, CSV, HTML, tables) are made of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/random/stream.hpp"
+#include "sim/arch/gemm_cycles.hpp"
+#include "sim/energy/energy_table.hpp"
+
+namespace mantissa {
+
+// A result against the same operation in FP64 on the trace's own numbers.
+struct Accuracy {
+  std::uint64_t elements = 0;
+  double sqnr_db = 0;  // +Inf: no difference; NaN: the reference is zero, or a result is not finite
+  double cosine = 0;
+  double max_ulp = 0;           // largest difference in units of the output format's spacing at the reference
+  double bias = 0;              // mean difference over mean magnitude
+  std::uint64_t nonfinite = 0;  // results that are Inf or NaN; left out of the figures above
+  std::uint64_t overflow = 0;   // of the quantizer that made the result
+  std::uint64_t underflow = 0;
+  std::uint64_t flushed_to_zero = 0;
+};
+
+// One pass of one layer at one step.
+struct PassReport {
+  std::uint32_t step = 0;
+  std::string layer;
+  std::string kind;  // conv2d, linear, batchnorm
+  Pass pass = Pass::forward;
+  GemmShape gemm;  // of one group; batch norms: m channels, n = 1, k elements per channel
+  std::int64_t groups = 1;
+  std::string formats;  // "e5m2 x e5m2 -> fp32 rne -> e5m2 sr:16"
+  GemmCycles cost;
+  std::uint64_t dense_cycles = 0;  // of the same pass with skipping off
+  std::uint64_t suppressed = 0;
+  double operand_sparsity = 0;  // share of zeros in A
+  double utilization = 0;       // executed MACs over rows * cols * cycles
+  std::vector<Energy> energy;   // one per table
+  Accuracy accuracy;
+};
+
+// One tensor on its way into the array.
+struct TensorReport {
+  std::uint32_t step = 0;
+  std::string layer;
+  std::string tensor_class;  // weights, activations, errors, weight_gradients
+  std::string format;
+  int scale = 0;             // exponent
+  double zero_share = 0;     // after pruning and quantizing
+  double zero_share_in = 0;  // as recorded
+  Accuracy accuracy;         // of the quantized tensor against the recorded one
+};
+
+// Neural gradients as a distribution (Chmiel et al. 2021).
+struct GradientReport {
+  std::uint32_t step = 0;
+  std::string layer;
+  std::uint64_t elements = 0;
+  double zero_share = 0;
+  double mu = 0;     // of ln|g|
+  double sigma = 0;  // of ln|g|
+  double ks_lognormal = 0;
+  double ks_normal = 0;
+  double ks_laplace = 0;
+  double tau = 0;  // threshold of the pruner; 0: not pruned
+  // Share of the non-zero elements per bin of log2|g|.
+  double histogram_first = 0;  // left edge
+  double histogram_width = 0;
+  std::vector<double> histogram;
+};
+
+// Speed-up of training by skipping zeros of gradients, without memory, for other staging (ARITHMETIC.md 7).
+struct StagingPoint {
+  int depth = 0;
+  int port = 0;
+  double speedup = 0;
+};
+
+struct ReplayReport {
+  std::string version;
+  std::uint64_t seed = 1;
+  std::string engine;
+  std::string trace;  // file name
+  std::string trace_hash;
+  std::string recipe;
+  std::string recipe_hash;
+  std::string arch;
+  std::string arch_hash;
+  int rows = 0;
+  int cols = 0;
+  double clock_mhz = 0;
+  double peak_bytes_per_cycle = 0;  // DRAM: burst bytes / burst cycles
+  std::int64_t images = 0;          // samples that the recorded steps trained on
+  std::uint64_t sampled_tiles = 0;  // that a slow engine checked; 0: all
+  std::vector<EnergyTable> tables;  // the architecture's first
+  std::vector<PassReport> passes;   // in order: step, layer, pass
+  std::vector<TensorReport> tensors;
+  std::vector<GradientReport> gradients;
+  std::vector<StagingPoint> staging;
+  std::vector<std::string> notes;  // what a reader must know: skipped layers, missing tensors
+};
+
+}  // namespace mantissa

@@ -1,0 +1,62 @@
+// Safetensors files: an 8-byte length, a JSON header, raw little-endian tensors. Read through a memory map
+// and checked before use; written in one stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mantissa::trace {
+
+enum class DType : std::uint8_t { f32, f16, bf16, e5m2, e4m3 };
+std::string_view name_of(DType dtype);  // "F32", "F16", "BF16", "F8_E5M2", "F8_E4M3"
+int bytes_of(DType dtype);
+
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0;  // in the data part
+  std::uint64_t end = 0;
+
+  std::uint64_t elements() const;  // product of the shape, checked not to overflow when the file was opened
+};
+
+class Safetensors {
+ public:
+  // Throws std::invalid_argument that names the file and what is wrong with it: truncated, overlapping,
+  // out of bounds, of another size than its shape, an unknown type, a name twice, a gap, not JSON.
+  explicit Safetensors(const std::filesystem::path& path);
+  // The same checks on bytes in memory, which must outlive the object.
+  Safetensors(std::span<const std::byte> bytes, std::string name);
+  Safetensors(Safetensors&& other) noexcept;
+  Safetensors& operator=(Safetensors&&) = delete;
+  ~Safetensors();
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::vector<TensorInfo>& tensors() const { return tensors_; }  // in the order of their data
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const TensorInfo* find(std::string_view name) const;
+  std::span<const std::byte> bytes(const TensorInfo& tensor) const;
+  std::span<const std::byte> all_bytes() const { return map_; }  // the whole file, for a hash
+  // Widened exactly to FP32.
+  std::vector<float> values(const TensorInfo& tensor) const;
+
+ private:
+  void read_header();
+
+  std::filesystem::path path_;
+  std::span<const std::byte> map_;
+  std::span<const std::byte> data_;
+  bool mapped_ = false;
+  std::vector<TensorInfo> tensors_;
+  std::map<std::string, std::string> metadata_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+};
+
+}  // namespace mantissa::trace

@@ -1,0 +1,82 @@
+// A training trace: the tensors of some layers at some steps of a real run, in one safetensors file. What the
+// file must contain is described in traces/README.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/trace/safetensors.hpp"
+
+namespace mantissa::trace {
+
+enum class LayerKind : std::uint8_t { conv2d, linear, batchnorm };
+std::string_view name_of(LayerKind kind);
+
+// What a tensor is to its layer; the words of the file are the enumerators.
+enum class Role : std::uint8_t {
+  input,
+  weight,
+  bias,
+  output,
+  grad_output,
+  grad_input,
+  grad_weight,
+  gamma,
+  beta,
+};
+std::string_view name_of(Role role);
+
+struct Layer {
+  std::string name;
+  LayerKind kind = LayerKind::linear;
+  // Of conv2d: height, width.
+  std::array<std::int64_t, 2> stride{1, 1};
+  std::array<std::int64_t, 2> padding{0, 0};
+  std::array<std::int64_t, 2> dilation{1, 1};
+  std::int64_t groups = 1;
+  // False for a layer that reads the data set: training computes no gradient of it.
+  bool input_gradient = true;
+};
+
+// How the recorded run was made, where the file says so: a replay then gives the run's own bits.
+struct Run {
+  std::optional<std::uint64_t> run_seed;
+  std::optional<int> rows;
+  std::optional<int> cols;
+  std::string recipe;
+  double loss_scale = 1;                            // recorded gradients are already multiplied by it
+  std::vector<std::pair<std::string, double>> tau;  // per layer
+};
+
+class Trace {
+ public:
+  // Maps the file and checks all of it: tensors, layer records, and that the shapes of every layer fit each
+  // other. Throws std::invalid_argument that names file and tensor.
+  explicit Trace(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return file_.path(); }
+  const Safetensors& file() const { return file_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  const std::vector<std::uint32_t>& steps() const { return steps_; }  // ascending
+  const std::optional<Run>& run() const { return run_; }
+
+  // nullptr where the trace does not have it.
+  const TensorInfo* find(std::uint32_t step, const Layer& layer, Role role) const;
+  // Widened exactly to FP32. Throws std::invalid_argument that names the tensor where it is missing.
+  std::vector<float> values(std::uint32_t step, const Layer& layer, Role role) const;
+  const std::vector<std::int64_t>& shape(std::uint32_t step, const Layer& layer, Role role) const;
+
+ private:
+  Safetensors file_;
+  std::vector<Layer> layers_;
+  std::vector<std::uint32_t> steps_;
+  std::optional<Run> run_;
+};
+
+}  // namespace mantissa::trace
