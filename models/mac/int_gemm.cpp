@@ -35,6 +35,8 @@ void check_matrix(const char* name, const IntMatrix& matrix, std::int64_t rows, 
   }
 }
 
+}  // namespace
+
 void check_int_gemm(const IntGemmOperands& operands, std::size_t outputs) {
   check_gemm_sides(operands.m, operands.n, operands.k);
   check_matrix("A", operands.a, operands.m, operands.k);
@@ -48,8 +50,6 @@ void check_int_gemm(const IntGemmOperands& operands, std::size_t outputs) {
                                 " outputs");
   }
 }
-
-}  // namespace
 
 float int_gemm_output(std::uint64_t s, std::uint64_t sa, std::uint64_t sb, std::uint64_t k,
                       const IntMatrix& a, const IntMatrix& b) {

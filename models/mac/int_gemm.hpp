@@ -2,6 +2,7 @@
 // and minimum (ARITHMETIC.md 5).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -27,6 +28,9 @@ struct IntGemmOperands {
 // Row-major FP32. Throws std::invalid_argument for sizes that do not fit the spans, widths that int_mac does
 // not have and integers wider than stated, std::overflow_error where a sum leaves int_mac's accumulator.
 void int_gemm(const IntGemmOperands& operands, std::span<float> c);
+
+// Throws std::invalid_argument as int_gemm does.
+void check_int_gemm(const IntGemmOperands& operands, std::size_t outputs);
 
 // One output from its exact sums: S = sum qa*qb, SA = sum qa of its row, SB = sum qb of its column.
 float int_gemm_output(std::uint64_t s, std::uint64_t sa, std::uint64_t sb, std::uint64_t k,

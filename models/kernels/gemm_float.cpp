@@ -1,0 +1,156 @@
+#include "models/kernels/gemm_float.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/format/convert.hpp"
+#include "models/kernels/gemm_shares.hpp"
+#include "models/mac/gemm.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "models/kernels/gemm_float.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target, as Highway wants it.
+#include <hwy/highway.h>
+
+#include "models/kernels/gemm_tiles-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace mantissa::kernels::HWY_NAMESPACE {
+
+// A row-major matrix of FP32 numbers or integers.
+template <class Element>
+struct PlainSource {
+  const Element* element;
+  std::size_t columns;
+
+  template <class T>
+  HWY_INLINE void Row(std::size_t row, std::size_t col, T* HWY_RESTRICT out, std::size_t count) const {
+    const Element* HWY_RESTRICT in = element + row * columns + col;
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(in[i]);
+  }
+};
+
+template <class Element>
+void MultiplyFp64(const Element* a, const Element* b, std::size_t n, std::size_t k, const GemmShare& share,
+                  double* c) {
+  GemmTiles<double>::MultiplyBlock({n, k, share.row0, share.row1, share.col0, share.col1},
+                                   PlainSource<Element>{a, k}, PlainSource<Element>{b, n}, c);
+}
+
+void GemmFp64Block(const FloatOperands& op, const GemmShare& share, double* c) {
+  MultiplyFp64(op.a.data(), op.b.data(), op.n, op.k, share, c);
+}
+
+void IntegerBlock(const IntGemmOperands& op, const GemmShare& share, double* c) {
+  MultiplyFp64(op.a.q.data(), op.b.q.data(), op.n, op.k, share, c);
+}
+
+void GemmFloatBlock(const FloatOperands& op, const GemmShare& share, float* c) {
+  const auto n = static_cast<std::size_t>(op.n);
+  const auto k = static_cast<std::size_t>(op.k);
+#if HWY_TARGET <= HWY_AVX2
+  GemmTiles<float>::MultiplyBlock({n, k, share.row0, share.row1, share.col0, share.col1},
+                                  PlainSource<float>{op.a.data(), k}, PlainSource<float>{op.b.data(), n}, c);
+#else
+  // Highway does not fuse here.
+  for (std::size_t i = share.row0; i < share.row1; ++i) {
+    for (std::size_t j = share.col0; j < share.col1; ++j) {
+      float sum = 0;
+      for (std::size_t l = 0; l < k; ++l) sum = std::fma(op.a[i * k + l], op.b[l * n + j], sum);
+      c[i * n + j] = sum;
+    }
+  }
+#endif
+  for (std::size_t i = share.row0; i < share.row1; ++i) {
+    for (std::size_t j = share.col0; j < share.col1; ++j) {
+      float& x = c[i * n + j];
+      // A product that underflows may leave -0.
+      x = x != x ? fp32_value(formats::fp32.nan_code()) : x + 0.0F;
+    }
+  }
+}
+
+}  // namespace mantissa::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mantissa::kernels {
+namespace {
+
+void check_operands(const FloatOperands& op, std::size_t outputs) {
+  check_gemm_sides(op.m, op.n, op.k);
+  const auto product = [](std::int64_t x, std::int64_t y) {
+    return static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y);
+  };
+  if (product(op.m, op.k) != op.a.size() || product(op.k, op.n) != op.b.size() ||
+      product(op.m, op.n) != outputs) {
+    throw std::invalid_argument("a GEMM of " + std::to_string(op.m) + " x " + std::to_string(op.n) + " x " +
+                                std::to_string(op.k) + " does not fit " + std::to_string(op.a.size()) + ", " +
+                                std::to_string(op.b.size()) + " and " + std::to_string(outputs) +
+                                " elements");
+  }
+}
+
+}  // namespace
+
+HWY_EXPORT(GemmFp64Block);
+HWY_EXPORT(GemmFloatBlock);
+HWY_EXPORT(IntegerBlock);
+
+void gemm_fp64(const FloatOperands& operands, std::span<double> c, int threads) {
+  check_operands(operands, c.size());
+  if (operands.k == 0) {
+    std::fill(c.begin(), c.end(), 0.0);
+    return;
+  }
+  const auto block = HWY_DYNAMIC_DISPATCH(GemmFp64Block);
+  gemm_shares(operands.m, operands.n, threads,
+              [&](const GemmShare& share) { block(operands, share, c.data()); });
+}
+
+void gemm_float(const FloatOperands& operands, std::span<float> c, int threads) {
+  check_operands(operands, c.size());
+  if (operands.k == 0) {
+    std::fill(c.begin(), c.end(), 0.0F);
+    return;
+  }
+  const auto block = HWY_DYNAMIC_DISPATCH(GemmFloatBlock);
+  gemm_shares(operands.m, operands.n, threads,
+              [&](const GemmShare& share) { block(operands, share, c.data()); });
+}
+
+void int_gemm(const IntGemmOperands& operands, std::span<float> c, int threads) {
+  check_int_gemm(operands, c.size());
+  const auto [m, n, k, a, b] = operands;
+  std::vector<std::uint64_t> row_sum(m);
+  std::vector<std::uint64_t> column_sum(n);
+  for (std::int64_t row = 0; row < m; ++row) {
+    for (std::int64_t i = 0; i < k; ++i) row_sum[row] += a.q[row * k + i];
+  }
+  for (std::int64_t i = 0; i < k; ++i) {
+    for (std::int64_t col = 0; col < n; ++col) column_sum[col] += b.q[i * n + col];
+  }
+  // Every partial sum is a whole number below 2^48, int_mac's limit, hence exact in FP64.
+  std::vector<double> sums(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  if (k > 0) {
+    const auto block = HWY_DYNAMIC_DISPATCH(IntegerBlock);
+    gemm_shares(m, n, threads, [&](const GemmShare& share) { block(operands, share, sums.data()); });
+  }
+  parallel_ranges(m, 1, threads, [&](std::int64_t row0, std::int64_t row1) {
+    for (std::int64_t row = row0; row < row1; ++row) {
+      for (std::int64_t col = 0; col < n; ++col) {
+        const double sum = sums[row * n + col];
+        if (sum >= 0x1p48) throw std::overflow_error("int_mac: the sum leaves 48 bits");
+        c[row * n + col] =
+            int_gemm_output(static_cast<std::uint64_t>(sum), row_sum[row], column_sum[col], k, a, b);
+      }
+    }
+  });
+}
+
+}  // namespace mantissa::kernels
+#endif
