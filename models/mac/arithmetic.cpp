@@ -60,14 +60,4 @@ Rounded fp32_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 }
 Rounded fp32_div(std::uint32_t a, std::uint32_t b) { return div(fp32(a), fp32(b), {}); }
 
-namespace f32 {
-float add(float a, float b) { return fp32_value(fp32_add(fp32_bits(a), fp32_bits(b)).code); }
-float sub(float a, float b) { return fp32_value(fp32_add(fp32_bits(a), fp32_bits(b) ^ 0x80000000U).code); }
-float mul(float a, float b) { return fp32_value(fp32_mul(fp32_bits(a), fp32_bits(b)).code); }
-float fma(float a, float b, float c) {
-  return fp32_value(fp32_fma(fp32_bits(a), fp32_bits(b), fp32_bits(c)).code);
-}
-float div(float a, float b) { return fp32_value(fp32_div(fp32_bits(a), fp32_bits(b)).code); }
-}  // namespace f32
-
 }  // namespace mantissa

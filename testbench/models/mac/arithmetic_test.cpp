@@ -46,7 +46,20 @@ void expect_equals_hardware(const Operands& o) {
   ASSERT_EQ(fp32_div(o.a, o.b).code, canonical(a / b)) << std::hex << o.a << " / " << o.b;
   ASSERT_EQ(fp32_fma(o.a, o.b, o.c).code, canonical(std::fma(a, b, c)))
       << std::hex << o.a << " * " << o.b << " + " << o.c;
-  ASSERT_EQ(fp32_bits(f32::sub(a, b)), canonical(a - b)) << std::hex << o.a << " - " << o.b;
+}
+
+// The operations on values against MPFR.
+void expect_values_equal_mpfr(const Operands& o) {
+  const float a = fp32_value(o.a);
+  const float b = fp32_value(o.b);
+  const float c = fp32_value(o.c);
+  const std::uint32_t negative_b = o.b ^ formats::fp32.sign_bit();
+  ASSERT_EQ(fp32_bits(f32::add(a, b)), oracle::add(fp32(o.a), fp32(o.b), {}).code);
+  ASSERT_EQ(fp32_bits(f32::sub(a, b)), oracle::add(fp32(o.a), fp32(negative_b), {}).code);
+  ASSERT_EQ(fp32_bits(f32::mul(a, b)), oracle::mul(fp32(o.a), fp32(o.b), {}).code);
+  ASSERT_EQ(fp32_bits(f32::div(a, b)), oracle::div(fp32(o.a), fp32(o.b), {}).code);
+  ASSERT_EQ(fp32_bits(f32::fma(a, b, c)), oracle::fma(fp32(o.a), fp32(o.b), fp32(o.c), {}).code)
+      << std::hex << o.a << " " << o.b << " " << o.c;
 }
 
 void expect_equals_mpfr(const Operands& o) {
@@ -68,7 +81,9 @@ TEST(Fp32, RandomOperandsEqualHardware) {
 TEST(Fp32, RandomOperandsEqualMpfrWithFlags) {
   Random random(2);
   for (int i = 0; i < 300'000; ++i) {
-    expect_equals_mpfr(random_operands(random));
+    const Operands operands = random_operands(random);
+    expect_equals_mpfr(operands);
+    expect_values_equal_mpfr(operands);
     if (HasFatalFailure()) return;
   }
 }
