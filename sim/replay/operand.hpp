@@ -1,0 +1,48 @@
+// A recorded tensor on its way into the array: pruned, scaled and quantized as the recipe says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/quantize/gemmlowp.hpp"
+#include "models/random/stream.hpp"
+#include "models/sparsity/pruner.hpp"
+#include "sim/recipe/recipe.hpp"
+#include "sim/replay/accuracy.hpp"
+
+namespace mantissa::replay {
+
+struct Operand {
+  Arithmetic arithmetic = Arithmetic::fp32;
+  std::vector<float> values;            // as recorded, the reference of every figure
+  Format format = formats::fp32;        // floating
+  int scale = 0;                        // floating: a code stands for value * 2^scale
+  std::vector<std::uint8_t> codes;      // floating
+  GemmlowpRange range;                  // gemmlowp
+  std::vector<std::uint16_t> integers;  // gemmlowp
+  TensorReport report;
+
+  int bits() const;  // of an element in memory
+  std::string format_name() const;
+};
+
+// The exponent that a rule gives for these values, kept within the quantizer's register. `extra` is the loss
+// scale's exponent, which a rule that looks at the values does not need.
+int scale_exponent(const TensorFormat& how, int extra, std::span<const float> values);
+
+struct OperandRule {
+  Arithmetic arithmetic = Arithmetic::floating;
+  TensorFormat how;
+  int loss_exponent = 0;
+  std::optional<Pruner> pruner;
+  DrawSource prune_draws;
+  DrawSource draws;
+};
+
+// Takes the values over. `report` of the result lacks step, layer and class.
+Operand prepare_operand(std::vector<float> values, const OperandRule& rule, int threads);
+
+}  // namespace mantissa::replay
