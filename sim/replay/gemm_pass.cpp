@@ -119,12 +119,10 @@ class GroupProduct {
     std::vector<std::uint16_t>& counts = result_.nonzero[group_];
     const std::size_t before = counts.size();
     if (pass_.first->arithmetic == Arithmetic::floating) {
-      append_nonzero_counts(a.codes, pass_.first->format, rows, sides_.k, arch_.window, counts, threads_);
+      append_nonzero_counts(a.codes, nonzero_mask(pass_.first->format), rows, sides_.k, arch_.window, threads_,
+                            counts);
     } else {
-      std::vector<std::uint8_t> nonzero(a.values.size());
-      std::transform(a.values.begin(), a.values.end(), nonzero.begin(),
-                     [](float x) { return static_cast<std::uint8_t>(x != 0); });
-      append_nonzero_counts(nonzero, formats::e5m2, rows, sides_.k, arch_.window, counts, threads_);
+      append_nonzero_counts(a.values, rows, sides_.k, arch_.window, threads_, counts);
     }
     for (std::size_t i = before; i < counts.size(); ++i) result_.a_nonzero += counts[i];
   }

@@ -94,7 +94,10 @@ Operand prepare_operand(std::vector<float> values, const OperandRule& rule, int 
     pruned.resize(source.size());
     kernels::prune(source, *rule.pruner, rule.prune_draws, pruned, {}, threads);
     source = pruned;
+    operand.pruned = source.size();
+    operand.draws += source.size();
   }
+  if (rule.arithmetic != Arithmetic::fp32 && rule.how.rounding.stochastic()) operand.draws += source.size();
   if (rule.arithmetic == Arithmetic::floating) {
     quantize_floating(operand, source, rule, threads);
   } else if (rule.arithmetic == Arithmetic::gemmlowp) {

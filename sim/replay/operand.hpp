@@ -23,6 +23,8 @@ struct Operand {
   std::vector<std::uint8_t> codes;      // floating
   GemmlowpRange range;                  // gemmlowp
   std::vector<std::uint16_t> integers;  // gemmlowp
+  std::uint64_t draws = 0;              // of its quantizer and pruner
+  std::uint64_t pruned = 0;             // elements that went through the pruner
   TensorReport report;
 
   int bits() const;  // of an element in memory

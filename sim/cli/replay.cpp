@@ -1,0 +1,169 @@
+// `mantissa replay`: a training trace through the modelled accelerator.
+#include "sim/replay/replay.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/arch/architecture_yaml.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/line_io.hpp"
+#include "sim/cli/options.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/energy/energy_table_yaml.hpp"
+#include "sim/recipe/recipe_yaml.hpp"
+#include "sim/replay/simulated_engine.hpp"
+#include "sim/report/report_directory.hpp"
+#include "sim/report/report_json.hpp"
+#include "sim/report/report_table.hpp"
+#include "sim/support/digest.hpp"
+
+namespace mantissa::cli {
+namespace {
+
+struct ReplayOptions {
+  std::string trace;
+  std::string recipe = "fp8";
+  std::string arch = "edge";
+  std::string engine = "fast";
+  std::string loss_scale;
+  std::string out;
+  std::uint64_t seed = 1;
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::uint64_t sample = 0;
+  std::vector<std::uint32_t> steps;
+  std::string rtl;
+  bool staging = false;
+  bool json = false;
+};
+
+void override_loss_scale(Recipe& recipe, const std::string& text) {
+  if (text.empty()) return;
+  if (text == "none") {
+    recipe.loss_scale.kind = LossScaleRule::Kind::none;
+    return;
+  }
+  std::string checked = text;
+  const std::string complaint = whole_number<int>(LossScale::min_exponent, LossScale::max_exponent)(checked);
+  if (!complaint.empty()) {
+    throw std::invalid_argument("--loss-scale " + complaint + ", the exponent of a power of two, nor 'none'");
+  }
+  recipe.loss_scale = {.kind = LossScaleRule::Kind::constant, .exponent = std::stoi(checked)};
+}
+
+// The architecture's own table first, then the other shipped ones.
+std::vector<EnergyTable> energy_tables(const std::string& first) {
+  std::vector<EnergyTable> tables = {load_energy_table(first).value};
+  for (const std::string& name : shipped_configs(ConfigKind::energy)) {
+    EnergyTable table = load_energy_table(name).value;
+    if (table.name != tables.front().name) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+std::string hash_of(const trace::Safetensors& file) {
+  const auto bytes = file.all_bytes();
+  return digest({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+void run_replay(const ReplayOptions& options) {
+  if (!options.out.empty()) check_report_directory(options.out);
+  Loaded<Recipe> recipe = load_recipe(options.recipe);
+  override_loss_scale(recipe.value, options.loss_scale);
+  const Loaded<Architecture> arch = load_architecture(options.arch);
+  const std::vector<EnergyTable> tables = energy_tables(arch.value.energy);
+  const trace::Trace trace(options.trace);
+  trace::check_finite(trace);
+  const std::unique_ptr<replay::Engine> engine = replay::make_engine(
+      {.name = options.engine, .sample = options.sample, .rtl = options.rtl});
+
+  Progress progress;
+  ReplayReport report;
+  try {
+    report = replay::replay(
+        trace, recipe.value, arch.value, tables, *engine,
+        {.seed = options.seed, .threads = options.threads, .steps = options.steps, .staging = options.staging},
+        [&](std::size_t done, std::size_t total, const std::string& what) {
+          progress.show(done, total, what);
+        });
+  } catch (const replay::Difference& difference) {
+    progress.clear();
+    standard_output().text(difference.what()).flush();
+    throw ChecksFailed{};
+  }
+  progress.clear();
+  report.version = MANTISSA_VERSION;
+  report.trace = trace.path().filename().string();
+  report.trace_hash = hash_of(trace.file());
+  report.recipe_hash = recipe.hash;
+  report.arch_hash = arch.hash;
+
+  Output out = standard_output();
+  out.text(options.json ? report_json(report) : report_text(report));
+  if (!options.out.empty()) {
+    for (const std::string& note : write_report(report, options.out)) {
+      if (!options.json) out.text("note: " + note + "\n");
+    }
+    if (!options.json)
+      out.text("report: " + (std::filesystem::path(options.out) / "report.html").string() + "\n");
+  }
+  out.flush();
+}
+
+}  // namespace
+
+void add_replay(CLI::App& program) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* command = program.add_subcommand(
+      "replay", "Run a training trace on the modelled accelerator: accuracy, energy, throughput");
+  command->add_option("TRACE", options->trace, "a safetensors file, see traces/README.md")->required();
+  command->add_option("--recipe", options->recipe, "number formats and methods: a shipped name or a YAML file")
+      ->capture_default_str();
+  command->add_option("--arch", options->arch, "the accelerator: a shipped name or a YAML file")
+      ->capture_default_str();
+  command
+      ->add_option("--engine", options->engine,
+                   "fast: golden kernels and closed form; systemc: every cycle; rtl: the Verilated array; "
+                   "lockstep: both, compared in every cycle")
+      ->check(CLI::IsMember({"fast", "systemc", "rtl", "lockstep"}))
+      ->capture_default_str();
+  command
+      ->add_option("--sample", options->sample,
+                   "tiles per layer and pass that a slow engine runs, at least 4; 0: all")
+      ->transform(whole_number<std::uint64_t>(0, std::uint64_t{1} << 32))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "of all stochastic roundings")
+      ->transform(whole_number())
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "results do not depend on it")
+      ->transform(whole_number<int>(1, 1024))
+      ->capture_default_str();
+  command->add_option("--steps", options->steps, "only these recorded steps")->delimiter(',');
+  command->add_option("--loss-scale", options->loss_scale,
+                      "in place of the recipe's: 'none', or the exponent of a power of two");
+  command->add_flag("--staging", options->staging,
+                    "also the speed-up for Depth 1, 2, 4 and Port 2, 4, 8, 16 beside its bound");
+  command->add_option("--rtl", options->rtl, "take the RTL from this directory, for rtl and lockstep")
+      ->type_name("DIR");
+  command->add_option("--out", options->out, "write report.json, layers.csv, report.html and plots")
+      ->type_name("DIR");
+  command->add_flag("--json", options->json, "report.json on standard output");
+  command->footer(
+      "Every conv2d and linear layer becomes three GEMMs (forward, input gradient, weight gradient), every "
+      "batch norm two\n"
+      "passes. Slow engines check the fast one: their bits, cycles, stalls and bytes must be the same, or "
+      "the first\n"
+      "difference is shown and the exit code is 1.\n"
+      "Examples:\n"
+      "  mantissa replay traces/fashion-cnn.safetensors\n"
+      "  mantissa replay traces/fashion-cnn.safetensors --recipe lognormal-sparse --staging --out report\n"
+      "  mantissa replay traces/fashion-cnn.safetensors --recipe fp8-hybrid --arch datacentre --json\n"
+      "  mantissa replay traces/fashion-cnn.safetensors --engine lockstep --sample 4\n"
+      "  mantissa replay mine.safetensors --arch mine.yaml --recipe mine.yaml --loss-scale 10");
+  command->callback([options] { run_replay(*options); });
+}
+
+}  // namespace mantissa::cli

@@ -1,0 +1,120 @@
+#include "sim/replay/layer_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/sparsity/format_chooser.hpp"
+#include "models/sparsity/sparsity_plan.hpp"
+
+namespace mantissa::replay {
+namespace {
+
+bool multiplies(const trace::Layer& layer) { return layer.kind != trace::LayerKind::batchnorm; }
+
+// First and last layer with weights.
+void exempt(std::vector<LayerPlan>& plans, const Recipe& recipe) {
+  const auto is_gemm = [](const LayerPlan& plan) { return multiplies(*plan.layer); };
+  const auto first = std::find_if(plans.begin(), plans.end(), is_gemm);
+  const auto last = std::find_if(plans.rbegin(), plans.rend(), is_gemm);
+  if (first == plans.end()) return;
+  if (recipe.exempt_first) first->arithmetic = Arithmetic::fp32;
+  if (recipe.exempt_last) last->arithmetic = Arithmetic::fp32;
+}
+
+// OCP's E4M3 where the choice falls on its shape: the hardware has that one.
+Format chosen_format(double sigma) {
+  const double sigma_log2 = std::min(sigma / std::log(2.0), max_sigma_log2);
+  const Format format = choose_format(8, sigma_log2).format;
+  if (format.exponent_bits == formats::e4m3.exponent_bits) return formats::e4m3;
+  return format;
+}
+
+void plan_pruning(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe,
+                  std::vector<LayerPlan>& plans) {
+  const PruningRule& rule = *recipe.pruning;
+  std::vector<LayerPlan*> pruned;
+  std::vector<LayerGradient> gradients;
+  for (LayerPlan& plan : plans) {
+    if (!multiplies(*plan.layer) || plan.arithmetic != Arithmetic::floating ||
+        trace.find(step, *plan.layer, trace::Role::grad_output) == nullptr) {
+      continue;
+    }
+    const std::vector<float> g = trace.values(step, *plan.layer, trace::Role::grad_output);
+    LognormalFit fit = fit_lognormal(g);
+    fit.sigma = std::min(fit.sigma, max_sigma);
+    pruned.push_back(&plan);
+    gradients.push_back(
+        {.fit = fit, .elements = static_cast<double>(g.size()), .min_cosine = rule.min_cosine});
+    if (rule.choose_format) plan.errors.format = chosen_format(fit.sigma);
+  }
+  const std::vector<LayerThreshold> thresholds = plan_sparsity(gradients, rule.sparsity, rule.max_sparsity);
+  for (std::size_t i = 0; i < pruned.size(); ++i) pruned[i]->tau = thresholds[i].tau;
+  if (!trace.run()) return;
+  for (LayerPlan* plan : pruned) {
+    for (const auto& [layer, tau] : trace.run()->tau) {
+      if (layer == plan->layer->name) plan->tau = tau;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<LayerPlan> plan_step(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe) {
+  std::vector<LayerPlan> plans;
+  for (const trace::Layer& layer : trace.layers()) {
+    plans.push_back({.layer = &layer,
+                     .index = static_cast<std::uint16_t>(plans.size()),
+                     .arithmetic = recipe.arithmetic,
+                     .errors = recipe.errors});
+  }
+  exempt(plans, recipe);
+  if (recipe.pruning) plan_pruning(trace, step, recipe, plans);
+  return plans;
+}
+
+std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t step,
+                                    const trace::Layer& layer) {
+  if (trace.find(step, layer, trace::Role::input) == nullptr ||
+      trace.find(step, layer, trace::Role::weight) == nullptr) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t>& input = trace.shape(step, layer, trace::Role::input);
+  const std::vector<std::int64_t>& weight = trace.shape(step, layer, trace::Role::weight);
+  Geometry g;
+  g.out_channels = weight[0];
+  if (layer.kind == trace::LayerKind::linear) {
+    g.in_channels = weight[1];
+    for (std::size_t i = 0; i + 1 < input.size(); ++i) g.batch *= input[i];
+    return g;
+  }
+  g.batch = input[0];
+  g.in_channels = input[1];
+  g.groups = layer.groups;
+  g.stride = layer.stride;
+  g.padding = layer.padding;
+  g.dilation = layer.dilation;
+  for (int axis = 0; axis < 2; ++axis) {
+    g.in[axis] = input[2 + axis];
+    g.kernel[axis] = weight[2 + axis];
+    const std::int64_t span = g.dilation[axis] * (g.kernel[axis] - 1) + 1;
+    g.out[axis] = (g.in[axis] + 2 * g.padding[axis] - span) / g.stride[axis] + 1;
+  }
+  return g;
+}
+
+std::vector<ArrayFormats> arrays_of(const LayerPlan& plan, const Recipe& recipe) {
+  if (plan.arithmetic != Arithmetic::floating || !multiplies(*plan.layer)) return {};
+  const auto array = [&](const TensorFormat& a, const TensorFormat& b, const TensorFormat& c) {
+    return ArrayFormats{.a = a.format,
+                        .b = b.format,
+                        .accumulator = recipe.accumulator.format,
+                        .c = c.format,
+                        .c_rounding = c.rounding,
+                        .c_overflow = c.overflow};
+  };
+  return {array(recipe.activations, recipe.weights, recipe.activations),
+          array(plan.errors, recipe.weights, recipe.errors),
+          array(plan.errors, recipe.activations, recipe.weight_gradients)};
+}
+
+}  // namespace mantissa::replay

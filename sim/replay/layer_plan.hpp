@@ -1,0 +1,33 @@
+// What a recipe means for one layer at one step: its arithmetic, formats, and the threshold of its pruner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/arch/array_job.hpp"
+#include "sim/recipe/recipe.hpp"
+#include "sim/replay/lowering.hpp"
+#include "sim/trace/trace.hpp"
+
+namespace mantissa::replay {
+
+struct LayerPlan {
+  const trace::Layer* layer = nullptr;
+  std::uint16_t index = 0;  // in the trace's list: part of every random stream
+  Arithmetic arithmetic = Arithmetic::floating;
+  TensorFormat errors;        // the recipe's, or chosen for this layer
+  std::optional<double> tau;  // none: not pruned
+};
+
+// All layers of a step, in the trace's order. Thresholds come from the trace's run where it has them, else
+// from the lognormal fit of the layers' gradients (Chmiel et al. 2021).
+std::vector<LayerPlan> plan_step(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe);
+
+// The sizes of a conv2d or linear layer; none where its input or weight is not recorded.
+std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t step, const trace::Layer& layer);
+
+// The arrays of codes that a layer's three passes need; none for other arithmetic.
+std::vector<ArrayFormats> arrays_of(const LayerPlan& plan, const Recipe& recipe);
+
+}  // namespace mantissa::replay

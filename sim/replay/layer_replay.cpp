@@ -1,0 +1,316 @@
+#include "sim/replay/layer_replay.hpp"
+
+#include <stdexcept>
+
+#include "models/kernels/quantize.hpp"
+#include "models/sparsity/lognormal.hpp"
+#include "sim/arch/norm_cycles.hpp"
+#include "sim/energy/energy_actions.hpp"
+#include "sim/support/user_text.hpp"
+#include "sim/trace/gradient.hpp"
+
+namespace mantissa::replay {
+namespace {
+
+using trace::Role;
+
+// A layer that the recipe leaves in FP32.
+TensorFormat fp32_format() { return {}; }
+
+std::string describe(const GemmPass& pass) {
+  std::string text = pass.first->format_name() + " x " + pass.second->format_name() + " -> ";
+  text += pass.first->arithmetic == Arithmetic::gemmlowp ? "int48 -> fp32" : pass.accumulator.name();
+  if (pass.output) text += " -> " + pass.output->format.name() + " " + pass.output->rounding.name();
+  return text;
+}
+
+NumberKind kind_of(const Operand& operand) {
+  return operand.arithmetic == Arithmetic::gemmlowp ? NumberKind::integer(operand.range.bits)
+                                                    : NumberKind::floating(operand.format);
+}
+
+// What the pass did besides multiplying, for the energy tables.
+GemmWork work_of(const GemmPass& pass, const Architecture& arch, const GemmPassResult& result,
+                 std::initializer_list<const Operand*> made) {
+  GemmWork work{.a = kind_of(*pass.first),
+                .b = kind_of(*pass.second),
+                .c = NumberKind::floating(pass.output ? pass.output->format : formats::fp32),
+                .accumulator = pass.accumulator,
+                .k = result.sides.k,
+                .bias = !pass.bias.empty(),
+                .cost = result.cost};
+  for (const Operand* operand : made) {
+    if (operand->arithmetic != Arithmetic::fp32)
+      work.quantized.push_back({kind_of(*operand), operand->values.size()});
+    work.draws += operand->draws;
+    work.pruned += operand->pruned;
+  }
+  // Every lane ticks in every row of every tile; an accumulator's generator at every rounding of a tile.
+  if (pass.output && pass.output->rounding.stochastic())
+    work.draws += result.cost.tiles * arch.rows * arch.cols;
+  if (pass.first->arithmetic == Arithmetic::floating && pass.accumulator.stochastic())
+    work.draws += result.cost.tiles * pass.accumulator.roundings(result.sides.k) * arch.cols;
+  return work;
+}
+
+}  // namespace
+
+LayerReplay::LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
+                         int loss_exponent, const Options& options, Engine& engine, ReplayReport& report)
+    : trace_(trace),
+      recipe_(recipe),
+      arch_(arch),
+      loss_exponent_(loss_exponent),
+      options_(options),
+      engine_(engine),
+      report_(report),
+      staging_(arch) {}
+
+void LayerReplay::run(std::uint32_t step, const LayerPlan& plan) {
+  try {
+    if (plan.layer->kind == trace::LayerKind::batchnorm) {
+      run_norm(step, plan);
+    } else {
+      run_gemms(step, plan);
+    }
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(trace_.path().string() + ": step " + std::to_string(step) + ", layer " +
+                                in_quotes(plan.layer->name) + ": " + error.what());
+  }
+}
+
+void LayerReplay::note(std::uint32_t step, const LayerPlan& plan, const std::string& what) {
+  report_.notes.push_back("step " + std::to_string(step) + ", layer " + plan.layer->name + ": " + what);
+}
+
+DrawSource LayerReplay::draws(std::uint32_t step, const LayerPlan& plan, Pass pass, RandomUnit unit,
+                              mantissa::Operand side) const {
+  const StreamId stream{.step = step, .layer = plan.index, .pass = pass, .unit = unit, .operand = side};
+  return {.run_seed = report_.seed, .stream = stream.value(), .lanes = arch_.cols};
+}
+
+Operand LayerReplay::operand(std::uint32_t step, const LayerPlan& plan, Role role, TensorClass tensor_class,
+                             const TensorFormat& how, Pass pass, mantissa::Operand side) {
+  const bool error = tensor_class == TensorClass::errors;
+  OperandRule rule{.arithmetic = plan.arithmetic, .how = how, .loss_exponent = error ? loss_exponent_ : 0};
+  rule.draws = draws(step, plan, pass,
+                     plan.arithmetic == Arithmetic::gemmlowp ? RandomUnit::gemmlowp_quantizer
+                                                             : RandomUnit::tensor_quantizer,
+                     side);
+  if (error && plan.tau) {
+    rule.pruner = Pruner{.tau = tau_code(*plan.tau, formats::fp32), .random_bits = recipe_.pruning->random_bits};
+    rule.prune_draws = draws(step, plan, pass, RandomUnit::pruner, side);
+  }
+  Operand result = prepare_operand(trace_.values(step, *plan.layer, role), rule, options_.threads);
+  result.report.step = step;
+  result.report.layer = plan.layer->name;
+  result.report.tensor_class = name_of(tensor_class);
+  report_.tensors.push_back(result.report);
+  return result;
+}
+
+void LayerReplay::run_gemms(std::uint32_t step, const LayerPlan& plan) {
+  const std::optional<Geometry> geometry = geometry_of(trace_, step, *plan.layer);
+  if (!geometry) {
+    note(step, plan, "left out, its input or weight is not recorded");
+    return;
+  }
+  const bool exempt = plan.arithmetic == Arithmetic::fp32;
+  const TensorFormat plain = fp32_format();
+  const Operand x = operand(step, plan, Role::input, TensorClass::activations,
+                            exempt ? plain : recipe_.activations, Pass::forward, mantissa::Operand::a);
+  const Operand w = operand(step, plan, Role::weight, TensorClass::weights, exempt ? plain : recipe_.weights,
+                            Pass::forward, mantissa::Operand::b);
+  std::vector<float> bias;
+  if (trace_.find(step, *plan.layer, Role::bias) != nullptr)
+    bias = trace_.values(step, *plan.layer, Role::bias);
+
+  GemmPass pass{.geometry = *geometry,
+                .pass = Pass::forward,
+                .first = &x,
+                .second = &w,
+                .bias = bias,
+                .accumulator = exempt ? Accumulator{} : recipe_.accumulator,
+                .skip = arch_.skip_forward,
+                .run_seed = report_.seed,
+                .stream = {.step = step, .layer = plan.index}};
+  const bool codes = plan.arithmetic == Arithmetic::floating;
+  if (codes) pass.output = recipe_.activations;
+  run_pass(step, plan, pass, {&x, &w});
+
+  if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {
+    note(step, plan, "forward only, its output gradient is not recorded");
+    return;
+  }
+  const Operand g = operand(step, plan, Role::grad_output, TensorClass::errors, exempt ? plain : plan.errors,
+                            Pass::input_gradient, mantissa::Operand::a);
+  GradientReport gradient = trace::describe_gradient(g.values);
+  gradient.step = step;
+  gradient.layer = plan.layer->name;
+  gradient.tau = plan.tau.value_or(0);
+  report_.gradients.push_back(std::move(gradient));
+
+  pass.bias = {};
+  pass.first = &g;
+  pass.skip = arch_.skip_gradients;
+  pass.loss_exponent = loss_exponent_;
+  const bool both = plan.layer->input_gradient;
+  if (both) {
+    pass.pass = Pass::input_gradient;
+    if (codes) pass.output = recipe_.errors;
+    run_pass(step, plan, pass, {&g});
+  }
+  pass.pass = Pass::weight_gradient;
+  pass.second = &x;
+  if (codes) pass.output = recipe_.weight_gradients;
+  if (recipe_.errors_for_weights && !exempt) {
+    const Operand copy = operand(step, plan, Role::grad_output, TensorClass::errors,
+                                 *recipe_.errors_for_weights, Pass::weight_gradient, mantissa::Operand::a);
+    pass.first = &copy;
+    run_pass(step, plan, pass, {&copy});
+  } else if (both) {
+    run_pass(step, plan, pass, {});
+  } else {
+    run_pass(step, plan, pass, {&g});
+  }
+}
+
+std::vector<Energy> LayerReplay::energy_of(const ActionCounts& actions) const {
+  std::vector<Energy> energy;
+  for (const EnergyTable& table : report_.tables) energy.push_back(price(table, actions));
+  return energy;
+}
+
+void LayerReplay::run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass pass,
+                           std::initializer_list<const Operand*> made) {
+  // An integer of the GEMMLOWP quantizer is no zero that could be left out; other dataflows skip nothing.
+  pass.skip = pass.skip && plan.arithmetic != Arithmetic::gemmlowp && arch_.dataflow == Dataflow::os_skip;
+  const GemmPassResult result = run_gemm_pass(pass, arch_, options_.threads);
+  engine_.run(pass, result, "step " + std::to_string(step) + ", layer " + plan.layer->name);
+
+  PassReport out;
+  out.step = step;
+  out.layer = plan.layer->name;
+  out.kind = name_of(plan.layer->kind);
+  out.pass = pass.pass;
+  out.gemm = shape_of(pass, result.sides);
+  out.groups = pass.geometry.groups;
+  out.formats = describe(pass);
+  out.cost = result.cost;
+  out.dense_cycles = result.dense_cycles;
+  out.suppressed = result.suppressed;
+  out.operand_sparsity =
+      plan.arithmetic == Arithmetic::gemmlowp || result.a_elements == 0
+          ? 0
+          : 1 - static_cast<double>(result.a_nonzero) / static_cast<double>(result.a_elements);
+  const double slots = static_cast<double>(arch_.rows) * arch_.cols * static_cast<double>(out.cost.cycles());
+  out.utilization = slots == 0 ? 0 : static_cast<double>(out.cost.macs) / slots;
+  out.accuracy = result.accuracy;
+  out.energy = energy_of(gemm_actions(arch_, work_of(pass, arch_, result, made)));
+  report_.passes.push_back(std::move(out));
+
+  if (!options_.staging) return;
+  const auto [m, n, k] = result.sides;
+  for (const std::vector<std::uint16_t>& counts : result.nonzero) {
+    if (pass.pass == Pass::forward || counts.empty()) {
+      staging_.add_dense(m, n, k);
+    } else {
+      staging_.add_gradient(m, n, k, counts, 1, options_.threads);
+    }
+  }
+}
+
+void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
+  for (const Role role : {Role::input, Role::gamma, Role::beta}) {
+    if (trace_.find(step, *plan.layer, role) != nullptr) continue;
+    note(step, plan, "left out, its " + std::string(name_of(role)) + " is not recorded");
+    return;
+  }
+  const std::vector<std::int64_t>& sizes = trace_.shape(step, *plan.layer, Role::input);
+  NormShape shape{.batch = sizes[0], .channels = sizes[1]};
+  for (std::size_t i = 2; i < sizes.size(); ++i) shape.spatial *= sizes[i];
+  const Operand x = operand(step, plan, Role::input, TensorClass::activations, recipe_.activations,
+                            Pass::forward, mantissa::Operand::a);
+  const std::vector<float> gamma = trace_.values(step, *plan.layer, Role::gamma);
+  const std::vector<float> beta = trace_.values(step, *plan.layer, Role::beta);
+  const NormLayer layer{.shape = shape, .x = &x, .gamma = gamma, .beta = beta, .rule = recipe_.norm};
+  finish_norm(step, plan, shape, Pass::forward, norm_forward(layer, options_.threads), x);
+
+  if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {
+    note(step, plan, "forward only, its output gradient is not recorded");
+    return;
+  }
+  const Operand g = operand(step, plan, Role::grad_output, TensorClass::errors, recipe_.errors,
+                            Pass::input_gradient, mantissa::Operand::a);
+  const DrawSource gradient_draws =
+      draws(step, plan, Pass::input_gradient, RandomUnit::gemmlowp_quantizer, mantissa::Operand::a);
+  finish_norm(step, plan, shape, Pass::input_gradient,
+              norm_backward(layer, g, gradient_draws, options_.threads), g);
+}
+
+void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, const NormShape& shape, Pass pass,
+                              const NormResult& result, const Operand& made) {
+  const bool forward = pass == Pass::forward;
+  PassReport out;
+  out.step = step;
+  out.layer = plan.layer->name;
+  out.kind = name_of(plan.layer->kind);
+  out.pass = pass;
+  out.gemm = {.m = shape.channels, .n = 1, .k = shape.batch * shape.spatial};
+  out.formats = recipe_.norm.kind == NormRule::Kind::range ? "range batch norm" : "batch norm, fp32";
+
+  int bits = 32;
+  if (recipe_.arithmetic == Arithmetic::floating) {
+    // The results leave through quantizers like the array's.
+    const TensorFormat& how = forward ? recipe_.activations : recipe_.errors;
+    bits = how.format.bits();
+    const std::vector<float> expected(result.reference.begin(), result.reference.end());
+    const Conversion conversion{
+        .to = how.format,
+        .rounding = how.rounding,
+        .overflow = how.overflow,
+        .via_fp16 = how.via_fp16,
+        .scale = scale_exponent(how, forward ? 0 : loss_exponent_, expected)};
+    std::vector<std::uint8_t> codes(result.values.size());
+    std::vector<float> values(result.values.size());
+    ConversionCounts counts;
+    kernels::quantize<std::uint8_t>(
+        result.values, conversion,
+        draws(step, plan, pass, RandomUnit::drain_quantizer, mantissa::Operand::output), codes,
+        options_.threads, &counts);
+    kernels::dequantize(codes, conversion, values, options_.threads);
+    out.accuracy = measure_accuracy<double>(values, result.reference, Grid{how.format, conversion.scale},
+                                            options_.threads);
+    add_counts(out.accuracy, counts);
+    out.formats += " -> " + how.format.name() + " " + how.rounding.name();
+  } else {
+    out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, options_.threads);
+  }
+  out.gemm.a_bits = out.gemm.b_bits = made.bits();
+  out.gemm.c_bits = bits;
+  const NormStreams streams{.channels = out.gemm.m,
+                            .elements = out.gemm.k,
+                            .x_bits = made.bits(),
+                            .result_bits = bits,
+                            .gradient_bits = made.bits()};
+  out.cost = forward ? norm_forward_cost(arch_, streams) : norm_backward_cost(arch_, streams);
+  out.dense_cycles = out.cost.cycles();
+  NormWork work{.range = recipe_.norm.kind == NormRule::Kind::range,
+                .backward = !forward,
+                .elements = result.values.size(),
+                .dram_bytes = out.cost.dram_bytes,
+                .sram_bytes = out.cost.sram_bytes,
+                .draws = made.draws};
+  if (made.arithmetic != Arithmetic::fp32) work.quantized.push_back({kind_of(made), made.values.size()});
+  if (recipe_.arithmetic == Arithmetic::floating) {
+    const TensorFormat& how = forward ? recipe_.activations : recipe_.errors;
+    work.quantized.push_back({NumberKind::floating(how.format), result.values.size()});
+    if (how.rounding.stochastic()) work.draws += result.values.size();
+  }
+  out.energy = energy_of(norm_actions(arch_, work));
+  report_.passes.push_back(std::move(out));
+}
+
+std::vector<StagingPoint> LayerReplay::staging() const { return staging_.points(); }
+
+}  // namespace mantissa::replay

@@ -1,0 +1,117 @@
+#include "sim/replay/replay.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "models/kernels/quantize.hpp"
+#include "sim/replay/layer_replay.hpp"
+
+namespace mantissa::replay {
+namespace {
+
+// Gradients' exponent of two beyond what the recording already has.
+int loss_exponent(const Recipe& recipe, const trace::Trace& trace) {
+  int exponent = recipe.loss_scale.kind == LossScaleRule::Kind::none ? 0 : recipe.loss_scale.exponent;
+  if (trace.run()) exponent -= static_cast<int>(std::lround(std::log2(trace.run()->loss_scale)));
+  return exponent;
+}
+
+std::vector<std::uint32_t> chosen_steps(const trace::Trace& trace, const Options& options) {
+  for (const std::uint32_t step : options.steps) {
+    if (std::find(trace.steps().begin(), trace.steps().end(), step) != trace.steps().end()) continue;
+    std::string known;
+    for (const std::uint32_t each : trace.steps()) known += " " + std::to_string(each);
+    throw std::invalid_argument(trace.path().string() + ": there is no step " + std::to_string(step) +
+                                "; the trace has" + known);
+  }
+  return options.steps.empty() ? trace.steps() : options.steps;
+}
+
+// A run promises its own bits only with its own array.
+void note_run(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
+              ReplayReport& report) {
+  if (!trace.run()) return;
+  const trace::Run& run = *trace.run();
+  if ((run.rows && *run.rows != arch.rows) || (run.cols && *run.cols != arch.cols)) {
+    report.notes.push_back("the trace was recorded on an array of " + std::to_string(run.rows.value_or(0)) +
+                           " x " + std::to_string(run.cols.value_or(0)) + ", this one is " +
+                           std::to_string(arch.rows) + " x " + std::to_string(arch.cols) +
+                           ": stochastic roundings differ from the run's");
+  }
+  if (!run.recipe.empty() && run.recipe != recipe.name) {
+    report.notes.push_back("the trace was recorded with recipe " + run.recipe + ", replayed with " +
+                           recipe.name);
+  }
+}
+
+void note_recipe(const Recipe& recipe, ReplayReport& report) {
+  if (recipe.compression) {
+    report.notes.push_back("gradient compression acts between machines, after the weight gradient: it has no part in "
+                           "these cycles and this energy");
+  }
+  if (recipe.sampling) {
+    report.notes.push_back("double sampling acts on the data set before it reaches the array: the recorded inputs "
+                           "are quantized as the recipe's activations");
+  }
+}
+
+std::int64_t images_of(const trace::Trace& trace, std::uint32_t step) {
+  for (const trace::Layer& layer : trace.layers()) {
+    if (trace.find(step, layer, trace::Role::input) != nullptr)
+      return trace.shape(step, layer, trace::Role::input).at(0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
+                    const std::vector<EnergyTable>& tables, Engine& engine, const Options& options,
+                    const Progress& progress) {
+  recipe.check();
+  arch.check();
+  ReplayReport report;
+  report.engine = engine.name();
+  report.recipe = recipe.name;
+  report.arch = arch.name;
+  report.rows = arch.rows;
+  report.cols = arch.cols;
+  report.clock_mhz = arch.clock_mhz;
+  report.peak_bytes_per_cycle =
+      static_cast<double>(arch.dram_burst_bytes) / static_cast<double>(arch.dram_burst_cycles);
+  report.tables = tables;
+  report.seed = trace.run() && trace.run()->run_seed ? *trace.run()->run_seed : options.seed;
+  note_run(trace, recipe, arch, report);
+  note_recipe(recipe, report);
+
+  const std::vector<std::uint32_t> steps = chosen_steps(trace, options);
+  std::vector<std::vector<LayerPlan>> plans;
+  std::vector<ArrayFormats> arrays;
+  for (const std::uint32_t step : steps) {
+    plans.push_back(plan_step(trace, step, recipe));
+    for (const LayerPlan& plan : plans.back()) {
+      for (const ArrayFormats& array : arrays_of(plan, recipe)) {
+        if (std::find(arrays.begin(), arrays.end(), array) == arrays.end()) arrays.push_back(array);
+      }
+    }
+    report.images += images_of(trace, step);
+  }
+  engine.prepare(recipe, arch, arrays);
+
+  LayerReplay layers(trace, recipe, arch, loss_exponent(recipe, trace), options, engine, report);
+  const std::size_t total = steps.size() * trace.layers().size();
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const LayerPlan& plan : plans[i]) {
+      if (progress) progress(done, total, "step " + std::to_string(steps[i]) + " " + plan.layer->name);
+      layers.run(steps[i], plan);
+      ++done;
+    }
+  }
+  if (options.staging) report.staging = layers.staging();
+  report.sampled_tiles = engine.tiles_run();
+  return report;
+}
+
+}  // namespace mantissa::replay

@@ -1,0 +1,21 @@
+// Engines that simulate the accelerator cycle by cycle, in SystemC, as Verilated RTL, or both in lockstep.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/replay/engine.hpp"
+
+namespace mantissa::replay {
+
+struct EngineOptions {
+  std::string name = "fast";  // fast, systemc, rtl, lockstep
+  std::uint64_t sample = 0;   // tiles per layer and pass; 0: all, 1..3 are taken as 4
+  std::string rtl = {};       // directory of the RTL; empty: ours
+};
+
+// Throws std::invalid_argument for a name that is none.
+std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+
+}  // namespace mantissa::replay

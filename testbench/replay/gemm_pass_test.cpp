@@ -1,0 +1,151 @@
+// A pass by the fast kernels against the scalar array, tile by tile: codes, flags, cycles and suppressed
+// products.
+#include "sim/replay/gemm_pass.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "models/array/mac_array.hpp"
+
+namespace mantissa::replay {
+namespace {
+
+struct Case {
+  Geometry geometry;
+  Format a;
+  Format b;
+  TensorFormat output;
+  bool skip;
+  double zeros;  // share in the first operand
+};
+
+std::vector<float> numbers(std::int64_t count, double zeros, double spread, std::mt19937_64& engine) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  std::vector<float> values(count);
+  for (float& x : values) {
+    const double magnitude = std::exp(spread * normal(engine));
+    x = uniform(engine) < zeros ? 0.0F : static_cast<float>(uniform(engine) < 0.5 ? -magnitude : magnitude);
+  }
+  return values;
+}
+
+Operand quantized(std::vector<float> values, const Format& format, int loss_exponent = 0) {
+  OperandRule rule;
+  rule.how.format = format;
+  rule.loss_exponent = loss_exponent;
+  return prepare_operand(std::move(values), rule, 2);
+}
+
+std::int64_t tensor_size(const Geometry& g, Pass pass, bool first) {
+  if (first) return pass == Pass::forward ? g.inputs() : g.outputs();
+  return pass == Pass::weight_gradient ? g.inputs() : g.weights();
+}
+
+// Every tile of every group by the scalar model.
+void expect_golden(const GemmPass& pass, const Architecture& arch, const GemmPassResult& result) {
+  const auto [m, n, k] = result.sides;
+  MacArray array{.skip_window = arch.skip_window(pass.skip),
+                 .cols = arch.cols,
+                 .a = pass.first->format,
+                 .b = pass.second->format,
+                 .drain = {.to = pass.output->format,
+                           .rounding = pass.output->rounding,
+                           .overflow = pass.output->overflow,
+                           .scale = result.drain_scale},
+                 .pipe_latency = arch.pipe_latency};
+  const DrawSource draws = draws_of(pass, arch, RandomUnit::drain_quantizer);
+  const std::vector<float> bias = scaled_bias(pass);
+  std::int64_t tile_number = 0;
+  std::uint64_t suppressed = 0;
+  std::uint64_t compute = 0;
+  ConversionCounts counts;
+  for (std::int64_t group = 0; group < pass.geometry.groups; ++group) {
+    std::vector<std::uint8_t> a(m * k);
+    std::vector<std::uint8_t> b(k * n);
+    lower_a<std::uint8_t>(pass.geometry, pass.pass, group, {0, m, 0, k}, pass.first->codes, 0, a, 1);
+    lower_b<std::uint8_t>(pass.geometry, pass.pass, group, {0, k, 0, n}, pass.second->codes, 0, b, 1);
+    for (std::int64_t row = 0; row < m; row += arch.rows) {
+      for (std::int64_t col = 0; col < n; col += arch.cols, ++tile_number) {
+        const std::int64_t rows = std::min<std::int64_t>(arch.rows, m - row);
+        const std::int64_t cols = std::min<std::int64_t>(arch.cols, n - col);
+        std::vector<std::uint8_t> tile_b(k * cols);
+        for (std::int64_t i = 0; i < k; ++i)
+          std::copy_n(b.begin() + i * n + col, cols, tile_b.begin() + i * cols);
+        Tile tile{.m = rows, .n = cols, .k = k, .a = std::span(a).subspan(row * k, rows * k), .b = tile_b};
+        if (!bias.empty()) tile.bias = std::span(bias).subspan(group * n + col, cols);
+        std::vector<Lfsr> lanes;
+        if (array.drain.rounding.stochastic()) lanes = drain_lanes(array, draws, tile_number);
+        const TileResult golden = mac_array(array, tile, lanes);
+        suppressed += golden.suppressed;
+        compute += golden.compute_cycles();
+        for (std::int64_t i = 0; i < rows; ++i) {
+          for (std::int64_t j = 0; j < cols; ++j) {
+            const Rounded& expected = golden.outputs[i * arch.cols + j];
+            ASSERT_EQ(result.codes[(group * m + row + i) * n + col + j], expected.code)
+                << "group " << group << " row " << row + i << " column " << col + j;
+            counts.overflow += expected.flags.overflow ? 1 : 0;
+            counts.underflow += expected.flags.underflow ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(result.suppressed, suppressed);
+  EXPECT_EQ(result.cost.compute, compute);
+  EXPECT_EQ(result.counts.overflow, counts.overflow);
+  EXPECT_EQ(result.counts.underflow, counts.underflow);
+}
+
+TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
+  std::mt19937_64 engine(11);
+  const TensorFormat e5m2_sr{.format = formats::e5m2, .rounding = Rounding::sr(16)};
+  const TensorFormat e4m3_sat{.format = formats::e4m3, .overflow = Overflow::saturate};
+  const TensorFormat half{.format = formats::fp16, .rounding = Rounding::sr(8)};
+  const Geometry conv{.batch = 2, .in_channels = 3, .out_channels = 5, .in = {6, 5}, .out = {6, 5},
+                      .kernel = {3, 3}, .padding = {1, 1}};
+  const Geometry strided{.batch = 1, .in_channels = 4, .out_channels = 6, .groups = 2, .in = {7, 7},
+                         .out = {4, 4}, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
+  const Geometry linear{.batch = 9, .in_channels = 21, .out_channels = 18};
+  const Case cases[] = {
+      {conv, formats::e5m2, formats::e5m2, {.format = formats::e5m2}, true, 0.5},
+      {strided, formats::e5m2, formats::e4m3, e5m2_sr, true, 0.8},
+      {linear, formats::e4m3, formats::e4m3, e4m3_sat, false, 0.2},
+      {linear, formats::e5m2, formats::e5m2, half, true, 0.9},
+  };
+  Architecture arch;
+  arch.rows = 4;
+  arch.cols = 8;
+  for (const Case& each : cases) {
+    for (const Pass which : {Pass::forward, Pass::input_gradient, Pass::weight_gradient}) {
+      // Wide enough that some codes of B overflow to Inf, which skipping then suppresses.
+      const Operand first =
+          quantized(numbers(tensor_size(each.geometry, which, true), each.zeros, 2, engine), each.a, -3);
+      const Operand second =
+          quantized(numbers(tensor_size(each.geometry, which, false), 0.1, 4, engine), each.b, 1);
+      std::vector<float> bias;
+      if (which == Pass::forward) bias = numbers(each.geometry.out_channels, 0, 1, engine);
+      const GemmPass pass{.geometry = each.geometry,
+                          .pass = which,
+                          .first = &first,
+                          .second = &second,
+                          .bias = bias,
+                          .output = each.output,
+                          .loss_exponent = -2,
+                          .skip = each.skip,
+                          .run_seed = 77,
+                          .stream = {.step = 3, .layer = 2}};
+      const GemmPassResult result = run_gemm_pass(pass, arch, 2);
+      ASSERT_NO_FATAL_FAILURE(expect_golden(pass, arch, result));
+      const GemmPassResult one = run_gemm_pass(pass, arch, 1);
+      EXPECT_EQ(one.codes, result.codes);
+      EXPECT_EQ(one.reference, result.reference);
+      EXPECT_EQ(one.cost, result.cost);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mantissa::replay
