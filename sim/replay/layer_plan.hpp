@@ -17,7 +17,7 @@ struct LayerPlan {
   std::uint16_t index = 0;  // in the trace's list: part of every random stream
   Arithmetic arithmetic = Arithmetic::floating;
   TensorFormat errors;        // the recipe's, or chosen for this layer
-  std::optional<double> tau;  // none: not pruned
+  std::optional<double> tau = std::nullopt;  // none: not pruned
 };
 
 // All layers of a step, in the trace's order. Thresholds come from the trace's run where it has them, else

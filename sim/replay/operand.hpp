@@ -39,9 +39,9 @@ struct OperandRule {
   Arithmetic arithmetic = Arithmetic::floating;
   TensorFormat how;
   int loss_exponent = 0;
-  std::optional<Pruner> pruner;
-  DrawSource prune_draws;
-  DrawSource draws;
+  std::optional<Pruner> pruner = std::nullopt;
+  DrawSource prune_draws = {};
+  DrawSource draws = {};
 };
 
 // Takes the values over. `report` of the result lacks step, layer and class.
