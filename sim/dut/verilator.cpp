@@ -6,7 +6,7 @@
 
 #include "sim/dut/device_cache.hpp"
 #include "sim/dut/device_shim.hpp"
-#include "sim/dut/process.hpp"
+#include "sim/support/process.hpp"
 
 namespace mantissa {
 namespace {
