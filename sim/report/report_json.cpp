@@ -133,7 +133,7 @@ Json totals_json(const Totals& totals) {
   json["elements"] = totals.elements;
   json["min_sqnr_db"] = number(totals.min_sqnr_db);
   json["median_sqnr_db"] = number(totals.median_sqnr_db);
-  json["exact_passes"] = totals.exact;
+  json["exact_products"] = totals.exact;
   json["nonfinite"] = totals.nonfinite;
   json["overflow"] = totals.overflow;
   json["underflow"] = totals.underflow;
@@ -179,18 +179,31 @@ Json array_of(const std::vector<Item>& items, Make make) {
   return json;
 }
 
-// One record per line: a person can read it, and a line-by-line difference shows what changed.
+std::string compact(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a file's name may be any bytes
+}
+
+// One record per line, one figure of the totals: a person can read it, and a line-by-line difference shows
+// what changed.
 std::string lines_of_records(const Json& json) {
-  constexpr auto invalid_text = Json::error_handler_t::replace;  // a file's name may be any bytes
   std::string text = "{";
   for (const auto& [key, value] : json.items()) {
-    text += (text.size() == 1 ? "\n  " : ",\n  ") + Json(key).dump(-1, ' ', false, invalid_text) + ": ";
+    text += (text.size() == 1 ? "\n  " : ",\n  ") + compact(key) + ": ";
+    if (key == "totals") {
+      std::string separator = "{\n    ";
+      for (const auto& [name, figure] : value.items()) {
+        text += separator + compact(name) + ": " + compact(figure);
+        separator = ",\n    ";
+      }
+      text += "\n  }";
+      continue;
+    }
     if (!value.is_array() || value.empty()) {
-      text += value.dump(-1, ' ', false, invalid_text);
+      text += compact(value);
       continue;
     }
     for (std::size_t i = 0; i < value.size(); ++i)
-      text += (i == 0 ? "[\n    " : ",\n    ") + value[i].dump(-1, ' ', false, invalid_text);
+      text += (i == 0 ? "[\n    " : ",\n    ") + compact(value[i]);
     text += "\n  ]";
   }
   return text + "\n}\n";

@@ -112,7 +112,6 @@ std::string totals_table(const ReportTotals& totals) {
                    {"skipped"},
                    {"speed-up"},
                    {"TOPS"},
-                   {"dense eq."},
                    {"DRAM"},
                    {"energy"},
                    {"SQNR min"},
@@ -121,7 +120,7 @@ std::string totals_table(const ReportTotals& totals) {
     const double pj = of.energy.empty() ? std::nan("") : of.energy.front().total_pj();
     table.row({name, count_text(of.cost.cycles()), time_text(of.seconds), percent_text(of.utilization),
                stalls_text(of.cost), count_text(of.cost.macs), skipped_text(of.cost),
-               speedup_text(of.speedup), fixed_text(of.tops, 3), fixed_text(of.dense_tops, 3),
+               speedup_text(of.speedup), fixed_text(of.tops, 3),
                bytes_text(static_cast<double>(of.cost.dram_bytes)), energy_text(pj),
                sqnr_text(of.min_sqnr_db), sqnr_text(of.median_sqnr_db)});
   };
@@ -167,7 +166,7 @@ std::string energy_per_mac_line(const ReplayReport& report, const Totals& totals
             pj(pj_per_mac_executed(energy, totals.cost)) + " pJ executed, " +
             pj(pj_per_mac_dense(energy, totals.cost)) + " pJ dense, " +
             (std::isnan(derived_share(energy)) ? "-" : fixed_text(100 * derived_share(energy), 0)) +
-            " % derived";
+            "% derived";
   }
   return text + "\n";
 }
@@ -180,7 +179,6 @@ std::string pass_table(const ReplayReport& report, Pass pass) {
   if (steps) columns.push_back({"step"});
   for (const TextTable::Column& column : std::initializer_list<TextTable::Column>{{"layer", Align::left},
                                                                                   {"MxNxK"},
-                                                                                  {"MACs"},
                                                                                   {"skipped"},
                                                                                   {"cycles"},
                                                                                   {"ld/wb/dr %"},
@@ -203,8 +201,8 @@ std::string pass_table(const ReplayReport& report, Pass pass) {
     const double speedup = share_of(dense_cycles(one), one.cost.cycles());
     for (std::string& cell : std::vector<std::string>{
              shortened_in_the_middle(printable(one.layer), layer_width), shape_text(one),
-             is_gemm(one) ? count_text(one.cost.macs) : "-", is_gemm(one) ? skipped_text(one.cost) : "-",
-             count_text(one.cost.cycles()), stalls_text(one.cost), percent_text(one.utilization),
+             is_gemm(one) ? skipped_text(one.cost) : "-", count_text(one.cost.cycles()),
+             stalls_text(one.cost), is_gemm(one) ? percent_text(one.utilization) : "-",
              is_gemm(one) ? speedup_text(speedup) : "-", bytes_text(static_cast<double>(one.cost.dram_bytes)),
              priced ? energy_text(one.energy.front().total_pj()) : "-",
              priced ? fixed_text(pj_per_mac_executed(one.energy.front(), one.cost), 2) : "-",
@@ -248,16 +246,17 @@ std::string summary(const ReplayReport& report, const ReportTotals& totals) {
   const Totals& overall = totals.overall;
   std::string text =
       identity(report) + "\n" + totals_table(totals) + "\n" + energy_table(report, overall) + "\n";
-  text += "throughput: " + fixed_text(overall.tops, 3) + " TOPS executed, " +
-          fixed_text(overall.dense_tops, 3) + " dense-equivalent, " + with_prefix(totals.images_per_second) +
-          " images/s, speed-up " + speedup_text(overall.speedup) + " over dense (bound " +
-          speedup_text(ideal_speedup(totals.gradient_sparsity)) + " at " +
-          percent_text(totals.gradient_sparsity) + " zero gradients)\n";
-  text += "accuracy: SQNR " + sqnr_text(overall.min_sqnr_db) + " dB at worst, " +
-          sqnr_text(overall.median_sqnr_db) + " dB median; of " + count_text(overall.elements) + " results " +
-          count_text(overall.overflow) + " overflowed, " + count_text(overall.underflow) + " underflowed, " +
-          count_text(overall.flushed_to_zero) + " became zero, " + count_text(overall.nonfinite) +
-          " are not finite\n";
+  text +=
+      wrapped("throughput: " + fixed_text(overall.tops, 3) + " TOPS executed, " +
+              fixed_text(overall.dense_tops, 3) + " dense-equivalent, " +
+              with_prefix(totals.images_per_second) + " images/s, speed-up " + speedup_text(overall.speedup) +
+              " over dense (bound " + speedup_text(ideal_speedup(totals.gradient_sparsity)) + " at " +
+              percent_text(totals.gradient_sparsity) + " zero gradients)");
+  text += wrapped("accuracy: SQNR " + sqnr_text(overall.min_sqnr_db) + " dB at worst, " +
+                  sqnr_text(overall.median_sqnr_db) + " dB median; of " + count_text(overall.elements) +
+                  " results " + count_text(overall.overflow) + " overflowed, " +
+                  count_text(overall.underflow) + " underflowed, " + count_text(overall.flushed_to_zero) +
+                  " became zero, " + count_text(overall.nonfinite) + " are not finite");
   for (const EnergyTable& table : report.tables)
     text += wrapped("energy table " + provenance(table) + ": " + printable(table.source));
   for (const std::string& note : report.notes) text += wrapped("note: " + printable(note));

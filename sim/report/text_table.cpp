@@ -97,7 +97,7 @@ std::string shortened_in_the_middle(std::string_view text, std::size_t width) {
   const std::size_t length = width_of(text);
   if (length <= width || width == 0) return std::string(text);
   // The end tells layers apart more often than the beginning does.
-  const std::size_t head = (width - 1) / 2;
+  const std::size_t head = (width - 1) / 3;
   const std::size_t tail = width - 1 - head;
   std::string result;
   std::size_t character = 0;
@@ -139,7 +139,7 @@ std::string fixed_text(double value, int decimals) {
   return text.data();
 }
 
-std::string percent_text(double share) { return std::isnan(share) ? "-" : fixed_text(100 * share, 1) + " %"; }
+std::string percent_text(double share) { return std::isnan(share) ? "-" : fixed_text(100 * share, 1) + "%"; }
 
 std::string TextTable::text(std::size_t indent) const {
   std::vector<std::size_t> widths;

@@ -26,7 +26,7 @@ std::string energy_text(double pj);
 std::string time_text(double seconds);
 // Digits behind the point as asked for; "-" for NaN.
 std::string fixed_text(double value, int decimals);
-// 0.123 -> "12.3 %".
+// 0.123 -> "12.3%".
 std::string percent_text(double share);
 
 class TextTable {

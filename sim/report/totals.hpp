@@ -40,8 +40,8 @@ struct Totals {
   std::uint64_t overflow = 0;
   std::uint64_t underflow = 0;
   std::uint64_t flushed_to_zero = 0;
-  std::uint64_t exact = 0;     // passes without any difference to FP64
-  double min_sqnr_db = 0;      // of the passes that have one
+  std::uint64_t exact = 0;     // products without any difference to FP64
+  double min_sqnr_db = 0;      // of the products that have one
   double median_sqnr_db = 0;   // the same
   std::vector<Energy> energy;  // one per table of the report
 
