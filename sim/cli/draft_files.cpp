@@ -4,64 +4,19 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
 
+#include "sim/support/ending_signals.hpp"
+
 namespace mantissa::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<int, 3> ending_signals = {SIGINT, SIGTERM, SIGHUP};
-
-// What the signal handler removes. Lock-free, so that a handler may read it.
-std::array<std::atomic<const char*>, 4> live_drafts{};
-static_assert(std::atomic<const char*>::is_always_lock_free);
-
-extern "C" void remove_drafts_and_die(int signal) {
-  for (const auto& draft : live_drafts) {
-    const char* path = draft.load();
-    if (path != nullptr) ::unlink(path);
-  }
-  // SA_RESETHAND has restored the default action, which follows as soon as this handler returns.
-  ::raise(signal);
-}
-
-// A signal that was ignored at the start (nohup) stays ignored.
-void catch_ending_signals() {
-  for (const int signal : ending_signals) {
-    struct sigaction action {};
-    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
-    action.sa_handler = remove_drafts_and_die;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    for (const int other : ending_signals) sigaddset(&action.sa_mask, other);
-    ::sigaction(signal, &action, nullptr);
-  }
-}
-
-// Holds the ending signals back for its lifetime.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    sigset_t held;
-    sigemptyset(&held);
-    for (const int signal : ending_signals) sigaddset(&held, signal);
-    ::sigprocmask(SIG_BLOCK, &held, &before_);
-  }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-  ~SignalsHeld() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 // A lock among publishing runs. Best effort: where a directory cannot be locked, or somebody keeps the lock
 // for more than a second (as `flock DIRECTORY mantissa ...` would), the run goes on without it.
@@ -114,7 +69,6 @@ std::string directory_of(const std::string& path) {
 
 DraftFile::DraftFile(std::string path)
     : path_(std::move(path)), target_(target_of(path_)), output_(-1, path_) {
-  catch_ending_signals();
   const SignalsHeld held;  // between making the draft and noting its name
   for (int number = 0; descriptor_ < 0; ++number) {
     draft_ = directory_of(target_) + "/.mantissa-" + std::to_string(::getpid()) + "-" +
@@ -123,17 +77,14 @@ DraftFile::DraftFile(std::string path)
     if (descriptor_ < 0 && errno != EEXIST) fail("create", path_, std::strerror(errno));
   }
   output_ = Output(descriptor_, path_);
-  for (auto& draft : live_drafts) {
-    const char* free = nullptr;
-    if (draft.compare_exchange_strong(free, draft_.c_str())) break;
-  }
+  removed_.emplace(draft_);
 }
 
 DraftFile::~DraftFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
   if (draft_.empty()) return;
   ::unlink(draft_.c_str());
-  forget();
+  removed_.reset();
 }
 
 void DraftFile::finish() {
@@ -143,15 +94,8 @@ void DraftFile::finish() {
 
 void DraftFile::rename() {
   if (std::rename(draft_.c_str(), target_.c_str()) != 0) fail("create", path_, std::strerror(errno));
-  forget();
+  removed_.reset();
   draft_.clear();
-}
-
-void DraftFile::forget() {
-  for (auto& draft : live_drafts) {
-    const char* own = draft_.c_str();
-    draft.compare_exchange_strong(own, nullptr);
-  }
 }
 
 void DraftFile::publish(DraftFile& first, DraftFile& second) {

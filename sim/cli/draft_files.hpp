@@ -1,9 +1,11 @@
 // Files that appear under their names only when they are complete; however the program ends, no draft stays.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sim/cli/line_io.hpp"
+#include "sim/support/ending_signals.hpp"
 
 namespace mantissa::cli {
 
@@ -26,11 +28,11 @@ class DraftFile {
  private:
   void finish();
   void rename();
-  void forget();
 
   std::string path_;    // as given, for messages
   std::string target_;  // behind symbolic links
   std::string draft_;
+  std::optional<RemovedAtSignal> removed_;
   int descriptor_ = -1;
   Output output_;
 };

@@ -78,11 +78,13 @@ int run(int argc, char** argv) {
       "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
       "  mantissa verify fp8_mac\n"
       "  mantissa bench\n"
+      "  mantissa compare old/report.json new/report.json\n"
       "Every command has its own examples: mantissa COMMAND --help");
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
   mantissa::cli::add_verify(program);
   mantissa::cli::add_bench(program);
+  mantissa::cli::add_compare(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {

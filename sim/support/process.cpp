@@ -1,4 +1,4 @@
-#include "sim/dut/process.hpp"
+#include "sim/support/process.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -8,7 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
+
+#include "sim/support/ending_signals.hpp"
 
 namespace mantissa {
 namespace {
@@ -47,8 +50,19 @@ ProcessResult run_process(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  std::optional<KilledAtSignal> killed;
+  int error = 0;
+  {
+    const SignalsHeld held;  // between starting it and noting its number
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &held.before());
+    error = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
+    if (error == 0) killed.emplace(child);
+  }
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   if (error != 0) {

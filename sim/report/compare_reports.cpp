@@ -1,0 +1,146 @@
+#include "sim/report/compare_reports.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace mantissa {
+namespace {
+
+// The totals that a comparison is about, in the order of importance; energy of every table follows.
+constexpr std::array<const char*, 23> total_figures = {"cycles",
+                                                       "dense_cycles",
+                                                       "speedup",
+                                                       "utilization",
+                                                       "stall_load_cycles",
+                                                       "stall_write_back_cycles",
+                                                       "stall_drain_cycles",
+                                                       "tops",
+                                                       "dense_equivalent_tops",
+                                                       "images_per_second",
+                                                       "macs",
+                                                       "skipped_macs",
+                                                       "suppressed",
+                                                       "dram_bytes",
+                                                       "sram_bytes",
+                                                       "gradient_sparsity",
+                                                       "min_sqnr_db",
+                                                       "median_sqnr_db",
+                                                       "exact_products",
+                                                       "overflow",
+                                                       "underflow",
+                                                       "flushed_to_zero",
+                                                       "nonfinite"};
+
+constexpr std::array<const char*, 14> layer_figures = {"cycles",
+                                                       "stall_load_cycles",
+                                                       "stall_write_back_cycles",
+                                                       "stall_drain_cycles",
+                                                       "utilization",
+                                                       "speedup",
+                                                       "skipped_macs",
+                                                       "dram_bytes",
+                                                       "energy_total_pj",
+                                                       "pj_per_mac_executed",
+                                                       "sqnr_db",
+                                                       "cosine",
+                                                       "overflow",
+                                                       "underflow"};
+
+void add(std::vector<Change>& changes, const std::string& figure, const Figures& a, const Figures& b) {
+  Change change{figure, a.find(figure), b.find(figure)};
+  if (change.a || change.b) changes.push_back(std::move(change));
+}
+
+std::string name_of(const ReportedLayer& layer) {
+  return "step " + std::to_string(layer.step) + " " + layer.layer + " " + layer.pass;
+}
+
+void warn_if_different(std::vector<std::string>& warnings, const std::string& what, const ReportInput& a,
+                       const ReportInput& b, const std::string& consequence) {
+  if (a.hash == b.hash) return;
+  warnings.push_back("different " + what + ": " + a.name + " [" + a.hash + "] and " + b.name + " [" + b.hash +
+                     "]" + consequence);
+}
+
+double magnitude(const std::optional<double>& value) { return value ? std::abs(*value) : 0; }
+
+const Change* find(const std::vector<Change>& changes, const std::string& figure) {
+  const auto found = std::find_if(changes.begin(), changes.end(),
+                                  [&figure](const Change& change) { return change.figure == figure; });
+  return found == changes.end() ? nullptr : &*found;
+}
+
+double changed_share(const std::vector<Change>& changes, const char* figure, double whole) {
+  const Change* change = find(changes, figure);
+  return change == nullptr || whole <= 0 ? 0 : magnitude(change->difference()) / whole;
+}
+
+// An SQNR that appears or goes away (exact, undefined) counts above every number.
+double sqnr_change(const std::vector<Change>& changes) {
+  const Change* change = find(changes, "sqnr_db");
+  if (change == nullptr || !change->changed()) return 0;
+  return change->difference() ? std::abs(*change->difference()) : HUGE_VAL;
+}
+
+}  // namespace
+
+std::optional<double> Change::difference() const {
+  return a && b ? std::optional<double>(*b - *a) : std::nullopt;
+}
+
+std::optional<double> Change::relative() const {
+  if (!a || !b || *a == 0) return std::nullopt;
+  return (*b - *a) / std::abs(*a);
+}
+
+Comparison compare(const ReadReport& a, const ReadReport& b) {
+  Comparison result;
+  warn_if_different(result.warnings, "traces", a.trace, b.trace, "; the figures are of different work");
+  if (a.seed != b.seed) {
+    result.warnings.push_back("different seeds: " + std::to_string(a.seed) + " and " +
+                              std::to_string(b.seed) + "; part of a difference in accuracy may be chance");
+  }
+  if (a.version != b.version)
+    result.warnings.push_back("different versions of mantissa: " + a.version + " and " + b.version);
+  for (const char* figure : total_figures) add(result.totals, figure, a.totals, b.totals);
+  std::vector<std::string> tables = a.tables;
+  for (const std::string& table : b.tables) {
+    if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
+  }
+  for (const std::string& table : tables) {
+    for (const char* figure : {"energy_total_pj", "pj_per_mac_executed", "pj_per_mac_dense", "derived_share"})
+      add(result.totals, "energy_by_table." + table + "." + figure, a.totals, b.totals);
+  }
+
+  std::map<std::tuple<std::uint64_t, std::string, std::string>, const ReportedLayer*> of_b;
+  for (const ReportedLayer& layer : b.layers) of_b.emplace(layer.key(), &layer);
+  const double all_cycles = magnitude(a.totals.find("cycles"));
+  const double all_energy = magnitude(a.totals.find("energy_total_pj"));
+  for (const ReportedLayer& layer : a.layers) {
+    const auto found = of_b.find(layer.key());
+    if (found == of_b.end()) {
+      result.only_a.push_back(name_of(layer));
+      continue;
+    }
+    LayerChange change{.step = layer.step, .layer = layer.layer, .pass = layer.pass, .figures = {}};
+    for (const char* figure : layer_figures)
+      add(change.figures, figure, layer.figures, found->second->figures);
+    of_b.erase(found);
+    change.cost_share = std::max(changed_share(change.figures, "cycles", all_cycles),
+                                 changed_share(change.figures, "energy_total_pj", all_energy));
+    change.sqnr_change_db = sqnr_change(change.figures);
+    if (std::any_of(change.figures.begin(), change.figures.end(),
+                    [](const Change& figure) { return figure.changed(); })) {
+      ++result.changed_layers;
+    }
+    result.layers.push_back(std::move(change));
+  }
+  for (const ReportedLayer& layer : b.layers) {
+    if (of_b.count(layer.key()) != 0) result.only_b.push_back(name_of(layer));
+  }
+  return result;
+}
+
+}  // namespace mantissa

@@ -1,0 +1,174 @@
+// How a comparison is shown: for a person, and as JSON.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/compare_reports.hpp"
+#include "sim/report/text_table.hpp"
+
+namespace mantissa {
+namespace {
+
+using Align = TextTable::Align;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t layer_width = 28;
+
+bool ends_in(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// A figure in the unit that its name ends in.
+std::string value_text(const std::string& figure, const std::optional<double>& value) {
+  if (!value) return "-";
+  if (ends_in(figure, "_bytes")) return bytes_text(*value);
+  if (ends_in(figure, "_total_pj")) return energy_text(*value);
+  if (figure.find("pj_per_mac") != std::string::npos) return fixed_text(*value, 3) + " pJ";
+  if (ends_in(figure, "_db")) return fixed_text(*value, 2) + " dB";
+  if (ends_in(figure, "speedup")) return fixed_text(*value, 3) + "x";
+  if (ends_in(figure, "utilization") || ends_in(figure, "_share") || ends_in(figure, "sparsity"))
+    return percent_text(*value);
+  if (ends_in(figure, "tops")) return fixed_text(*value, 4);
+  return with_prefix(*value);
+}
+
+std::string difference_text(const Change& change) {
+  const std::optional<double> difference = change.difference();
+  if (!change.changed()) return "=";
+  if (!difference) return "-";
+  return (*difference > 0 ? "+" : "") + value_text(change.figure, difference);
+}
+
+std::string relative_text(const Change& change) {
+  if (!change.changed()) return "";
+  const std::optional<double> relative = change.relative();
+  if (!relative || ends_in(change.figure, "_db")) return "-";  // dB are relative already
+  return (*relative > 0 ? "+" : "") + percent_text(*relative);
+}
+
+std::string label_of(const std::string& figure) {
+  const std::size_t dot = figure.rfind('.');
+  if (dot == std::string::npos) return figure;
+  const std::size_t table = figure.find('.') + 1;
+  return printable(figure.substr(dot + 1) + " (" + figure.substr(table, dot - table) + ")");
+}
+
+std::string identity(const char* letter, const ReadReport& report) {
+  return std::string(letter) + ": trace " + printable(report.trace.name) + ", recipe " +
+         printable(report.recipe.name) + ", arch " + printable(report.arch.name) + ", engine " +
+         printable(report.engine) + ", seed " + std::to_string(report.seed) + "\n";
+}
+
+std::string a_to_b(const LayerChange& layer, const char* figure, bool relative) {
+  for (const Change& change : layer.figures) {
+    if (change.figure != figure) continue;
+    const std::string a = value_text(figure, change.a);
+    if (!change.changed()) return a + " =";
+    return a + " -> " + value_text(figure, change.b) + " (" +
+           (relative ? relative_text(change) : difference_text(change)) + ")";
+  }
+  return "-";
+}
+
+std::string layers_text(const std::string& title, const std::vector<const LayerChange*>& layers) {
+  if (layers.empty()) return {};
+  TextTable table(
+      {{"step"}, {"layer", Align::left}, {"pass", Align::left}, {"cycles"}, {"energy"}, {"SQNR"}});
+  for (const LayerChange* layer : layers) {
+    table.row({std::to_string(layer->step), shortened_in_the_middle(printable(layer->layer), layer_width),
+               printable(layer->pass), a_to_b(*layer, "cycles", true),
+               a_to_b(*layer, "energy_total_pj", true), a_to_b(*layer, "sqnr_db", false)});
+  }
+  return "\n" + title + "\n" + table.text(2);
+}
+
+// The first `top` by `weight`, largest first; those that did not change are left out.
+std::vector<const LayerChange*> largest(const std::vector<LayerChange>& layers, double LayerChange::*weight,
+                                        std::size_t top) {
+  std::vector<const LayerChange*> chosen;
+  for (const LayerChange& layer : layers) {
+    if (layer.*weight > 0) chosen.push_back(&layer);
+  }
+  std::stable_sort(chosen.begin(), chosen.end(), [weight](const LayerChange* one, const LayerChange* other) {
+    return one->*weight > other->*weight;
+  });
+  if (top != 0 && chosen.size() > top) chosen.resize(top);
+  return chosen;
+}
+
+std::string missing_text(const char* letter, const std::vector<std::string>& layers, std::size_t top) {
+  if (layers.empty()) return {};
+  std::string text = "\nOnly in " + std::string(letter) + " (" + std::to_string(layers.size()) + ")\n";
+  const std::size_t shown = top == 0 ? layers.size() : std::min(top, layers.size());
+  for (std::size_t i = 0; i < shown; ++i) text += "  " + printable(layers[i]) + "\n";
+  if (shown < layers.size()) text += "  and " + std::to_string(layers.size() - shown) + " more\n";
+  return text;
+}
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json change_json(const Change& change) {
+  return {{"a", number(change.a)},
+          {"b", number(change.b)},
+          {"change", number(change.difference())},
+          {"relative", number(change.relative())}};
+}
+
+Json identity_json(const ReadReport& report) {
+  const auto input = [](const ReportInput& of) { return Json{{"name", of.name}, {"hash", of.hash}}; };
+  return {{"version", report.version},      {"seed", report.seed},
+          {"engine", report.engine},        {"trace", input(report.trace)},
+          {"recipe", input(report.recipe)}, {"arch", input(report.arch)}};
+}
+
+}  // namespace
+
+std::string comparison_text(const ReadReport& a, const ReadReport& b, const Comparison& comparison,
+                            std::size_t top) {
+  std::string text = identity("A", a) + identity("B", b);
+  for (const std::string& warning : comparison.warnings) text += "warning: " + printable(warning) + "\n";
+  TextTable totals({{"Total", Align::left}, {"A"}, {"B"}, {"change"}, {"relative"}});
+  for (const Change& change : comparison.totals) {
+    totals.row({label_of(change.figure), value_text(change.figure, change.a),
+                value_text(change.figure, change.b), difference_text(change), relative_text(change)});
+  }
+  text += "\n" + totals.text();
+  text += layers_text("Largest changes of cost, by share of all cycles or all energy",
+                      largest(comparison.layers, &LayerChange::cost_share, top));
+  text += layers_text("Largest changes of accuracy",
+                      largest(comparison.layers, &LayerChange::sqnr_change_db, top));
+  text += missing_text("A", comparison.only_a, top) + missing_text("B", comparison.only_b, top);
+  const bool same_totals = std::none_of(comparison.totals.begin(), comparison.totals.end(),
+                                        [](const Change& change) { return change.changed(); });
+  const bool same =
+      same_totals && comparison.changed_layers == 0 && comparison.only_a.empty() && comparison.only_b.empty();
+  text += same ? "\nno difference\n"
+               : "\n" + std::to_string(comparison.changed_layers) + " of " +
+                     std::to_string(comparison.layers.size()) + " layers and passes changed\n";
+  return text;
+}
+
+std::string comparison_json(const ReadReport& a, const ReadReport& b, const Comparison& comparison) {
+  Json json{{"a", identity_json(a)}, {"b", identity_json(b)}, {"warnings", comparison.warnings}};
+  Json totals = Json::object();
+  for (const Change& change : comparison.totals) totals[change.figure] = change_json(change);
+  json["totals"] = std::move(totals);
+  Json layers = Json::array();
+  for (const LayerChange& layer : comparison.layers) {
+    Json record{{"step", layer.step}, {"layer", layer.layer}, {"pass", layer.pass}};
+    bool changed = false;
+    for (const Change& change : layer.figures) {
+      if (!change.changed()) continue;
+      record[change.figure] = change_json(change);
+      changed = true;
+    }
+    if (changed) layers.push_back(std::move(record));
+  }
+  json["changed_layers"] = std::move(layers);
+  json["compared_layers"] = comparison.layers.size();
+  json["only_in_a"] = comparison.only_a;
+  json["only_in_b"] = comparison.only_b;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace mantissa

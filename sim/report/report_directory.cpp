@@ -1,0 +1,188 @@
+#include "sim/report/report_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+#include "sim/report/report_csv.hpp"
+#include "sim/report/report_json.hpp"
+#include "sim/report/report_reader.hpp"
+#include "sim/support/ending_signals.hpp"
+#include "sim/support/process.hpp"
+#include "sim/support/user_text.hpp"
+
+namespace mantissa {
+namespace {
+
+namespace fs = std::filesystem;
+
+// tools/plot ends with this where matplotlib is missing.
+constexpr int exit_no_matplotlib = 3;
+
+// The only files that a former report may consist of: anything else is the user's, and is never removed.
+bool is_ours(const fs::path& name) {
+  static constexpr std::array<std::string_view, 6> plots = {"energy", "cycles",    "roofline",
+                                                            "sqnr",   "gradients", "speedup"};
+  const std::string text = name.string();
+  if (text == "report.json" || text == "layers.csv" || text == "report.html") return true;
+  const bool picture = name.extension() == ".png" || name.extension() == ".svg";
+  return picture && std::find(plots.begin(), plots.end(), name.stem().string()) != plots.end();
+}
+
+// Behind symbolic links, absolute, without a trailing slash.
+fs::path resolved(const fs::path& directory) {
+  if (directory.empty()) throw std::invalid_argument("the directory for the report has no name");
+  fs::path path = fs::weakly_canonical(fs::absolute(directory));
+  return path.has_filename() ? path : path.parent_path();
+}
+
+[[noreturn]] void refuse(const fs::path& directory, const std::string& reason) {
+  throw std::invalid_argument("will not write a report to " + directory.string() + ": " + reason +
+                              "; name a new directory, an empty one, or one with a former report alone");
+}
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
+  throw std::runtime_error("cannot " + what + " " + path.string() + ": " + std::strerror(error));
+}
+
+// Throws where `target` must not be replaced; `shown` is the user's name for it.
+void check_target(const fs::path& target, const fs::path& shown) {
+  std::error_code unknown;
+  const fs::file_status status = fs::status(target, unknown);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status)) refuse(shown, "it is there and is no directory");
+  if (fs::equivalent(target, fs::current_path(), unknown) || target == target.root_path())
+    refuse(shown, "it is the current directory or the root");
+  bool empty = true;
+  for (const fs::directory_entry& entry : fs::directory_iterator(target)) {
+    empty = false;
+    const bool plain = entry.is_regular_file() && !entry.is_symlink();
+    if (!plain || !is_ours(entry.path().filename()))
+      refuse(shown, "it holds " + in_quotes(entry.path().filename().string()));
+  }
+  if (empty) return;
+  try {
+    (void)read_report(target / "report.json");
+  } catch (const std::exception&) {
+    refuse(shown, "it holds files that are no report");
+  }
+}
+
+fs::path deepest_existing_ancestor(fs::path path) {
+  do {
+    path = path.parent_path();
+  } while (!fs::exists(path) && path != path.parent_path());
+  return path;
+}
+
+// A directory with a name of its own that goes away with the object unless it was published.
+class DraftDirectory {
+ public:
+  explicit DraftDirectory(const fs::path& target) : target_(target) {
+    const fs::path parent = deepest_existing_ancestor(target);
+    const SignalsHeld held;  // between making it and noting its name
+    for (int number = 0;; ++number) {
+      draft_ = parent / (".mantissa-" + std::to_string(::getpid()) + "-" + std::to_string(number) + ".tmp");
+      if (::mkdir(draft_.c_str(), 0777) == 0) break;
+      if (errno != EEXIST) fail("create a directory in", parent, errno);
+    }
+    removed_.emplace(draft_.native());
+  }
+  DraftDirectory(const DraftDirectory&) = delete;
+  DraftDirectory& operator=(const DraftDirectory&) = delete;
+  ~DraftDirectory() {
+    std::error_code ignored;
+    fs::remove_all(draft_, ignored);
+  }
+  const fs::path& path() const { return draft_; }
+
+  // After it the draft's name holds what was there before, if anything was.
+  void publish() {
+    const SignalsHeld held;
+    fs::create_directories(target_.parent_path());
+    // An empty directory is replaced by rename itself.
+    if (::rename(draft_.c_str(), target_.c_str()) == 0) return;
+    if (errno != ENOTEMPTY && errno != EEXIST) fail("create", target_, errno);
+    if (::renameat2(AT_FDCWD, draft_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) return;
+    if (errno != EINVAL && errno != ENOSYS) fail("replace", target_, errno);
+    exchange_in_steps();
+  }
+
+ private:
+  // For file systems that cannot exchange: whatever fails, the former report stays or comes back.
+  void exchange_in_steps() {
+    const fs::path former = draft_.native() + ".former";
+    if (::rename(target_.c_str(), former.c_str()) != 0) fail("replace", target_, errno);
+    if (::rename(draft_.c_str(), target_.c_str()) != 0) {
+      const int error = errno;
+      ::rename(former.c_str(), target_.c_str());
+      fail("replace", target_, error);
+    }
+    fs::remove_all(former);
+  }
+
+  fs::path target_;
+  fs::path draft_;
+  std::optional<RemovedAtSignal> removed_;
+};
+
+void write_file(const fs::path& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) fail("write", path, errno == 0 ? EIO : errno);
+}
+
+// What tools/plot has to say, for a message of ours.
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::size_t end = text.rfind('\n');
+  return end == std::string::npos ? text : text.substr(end + 1);
+}
+
+std::vector<std::string> draw_plots(const fs::path& directory) {
+  ProcessResult run;
+  try {
+    run = run_process(
+        {MANTISSA_PYTHON, MANTISSA_PLOT, (directory / "report.json").string(), "--out", directory.string()});
+  } catch (const std::runtime_error& error) {
+    return {"no plots and no report.html: " + std::string(error.what())};
+  }
+  if (run.exit_code == exit_no_matplotlib) {
+    return {"no plots: " MANTISSA_PYTHON
+            " has no matplotlib (Debian: apt-get install python3-matplotlib); the other files are written"};
+  }
+  if (run.exit_code != 0)
+    throw std::runtime_error("tools/plot failed: " + without_control_characters(last_line(run.output)));
+  return {};
+}
+
+}  // namespace
+
+void check_report_directory(const fs::path& directory) { check_target(resolved(directory), directory); }
+
+std::vector<std::string> write_report(const ReplayReport& report, const fs::path& directory) {
+  const fs::path target = resolved(directory);
+  check_target(target, directory);
+  const std::string json = report_json(report);
+  const std::string csv = report_csv(report);
+  DraftDirectory draft(target);
+  write_file(draft.path() / "report.json", json);
+  write_file(draft.path() / "layers.csv", csv);
+  std::vector<std::string> notes = draw_plots(draft.path());
+  check_target(target, directory);  // what came in the meantime is not ours to replace
+  draft.publish();
+  return notes;
+}
+
+}  // namespace mantissa

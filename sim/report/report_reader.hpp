@@ -1,0 +1,56 @@
+// report.json read back, as far as a comparison needs it: who made it from what, and every figure by name.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace mantissa {
+
+// Figures in the order of the file. Those of nested objects are joined by a dot, as in "energy_pj.sram"; null
+// is a figure without a value.
+class Figures {
+ public:
+  void add(std::string name, std::optional<double> value) { figures_.emplace_back(std::move(name), value); }
+  // Nothing where the figure is null or missing.
+  std::optional<double> find(const std::string& name) const;
+  const std::vector<std::pair<std::string, std::optional<double>>>& all() const { return figures_; }
+
+ private:
+  std::vector<std::pair<std::string, std::optional<double>>> figures_;
+};
+
+struct ReportedLayer {
+  std::uint64_t step = 0;
+  std::string layer;
+  std::string pass;
+  std::string kind;
+  Figures figures;
+  auto key() const { return std::tie(step, layer, pass); }
+};
+
+struct ReportInput {
+  std::string name;
+  std::string hash;
+};
+
+struct ReadReport {
+  std::string version;
+  std::uint64_t seed = 0;
+  std::string engine;
+  ReportInput trace;
+  ReportInput recipe;
+  ReportInput arch;
+  std::vector<std::string> tables;
+  Figures totals;
+  std::vector<ReportedLayer> layers;
+};
+
+// Throws std::invalid_argument that says what is wrong with the file.
+ReadReport read_report(const std::filesystem::path& path);
+
+}  // namespace mantissa

@@ -1,0 +1,20 @@
+// A replay in the terminal: one table per pass, and a summary that a person reads in ten seconds.
+#pragma once
+
+#include <string>
+
+#include "sim/report/replay_report.hpp"
+#include "sim/report/totals.hpp"
+
+namespace mantissa {
+
+// One row per step and layer.
+std::string pass_table(const ReplayReport& report, Pass pass);
+// Speed-up of training for each Depth and Port beside its bound; empty without staging points.
+std::string staging_table(const ReplayReport& report, const ReportTotals& totals);
+// Its last line is the energy per MAC, all tables side by side.
+std::string summary(const ReplayReport& report, const ReportTotals& totals);
+// All of the above.
+std::string report_text(const ReplayReport& report);
+
+}  // namespace mantissa

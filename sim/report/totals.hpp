@@ -1,0 +1,71 @@
+// Sums and derived figures of a replay, and the laws that every replay must keep: what is executed and
+// skipped is the whole product, no array works more than it can, no energy is lost or negative.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/replay_report.hpp"
+
+namespace mantissa {
+
+inline constexpr std::array<Pass, 3> reported_passes = {Pass::forward, Pass::input_gradient,
+                                                        Pass::weight_gradient};
+std::string_view name_of(Pass pass);  // "forward", "input_gradient", "weight_gradient", "update"
+
+// A batch norm multiplies no matrices: it has no MACs, and skips none.
+inline bool is_gemm(const PassReport& pass) { return pass.kind != "batchnorm"; }
+// Executed and skipped.
+inline std::uint64_t dense_macs(const GemmCycles& cost) { return cost.macs + cost.skipped; }
+// Cycles of the same pass with skipping off; a batch norm never skips.
+inline std::uint64_t dense_cycles(const PassReport& pass) {
+  return is_gemm(pass) ? pass.dense_cycles : pass.cost.cycles();
+}
+// NaN where there is nothing to divide by.
+double ratio(double numerator, double denominator);
+double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost);
+double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost);
+double derived_share(const Energy& energy);
+
+// Of several passes. A figure that does not exist (no MACs, no result with an SQNR) is NaN.
+struct Totals {
+  std::uint64_t passes = 0;
+  GemmCycles cost;
+  std::uint64_t dense_cycles = 0;
+  std::uint64_t suppressed = 0;
+  std::uint64_t elements = 0;  // results
+  std::uint64_t nonfinite = 0;
+  std::uint64_t overflow = 0;
+  std::uint64_t underflow = 0;
+  std::uint64_t flushed_to_zero = 0;
+  std::uint64_t exact = 0;     // products without any difference to FP64
+  double min_sqnr_db = 0;      // of the products that have one
+  double median_sqnr_db = 0;   // the same
+  std::vector<Energy> energy;  // one per table of the report
+
+  double seconds = 0;  // at the architecture's clock
+  double utilization = 0;
+  double tops = 0;        // two operations per executed MAC
+  double dense_tops = 0;  // skipped ones counted as if they had been executed
+  double speedup = 0;     // over the dense run
+};
+
+struct ReportTotals {
+  Totals overall;
+  std::array<Totals, reported_passes.size()> by_pass;
+  double images_per_second = 0;
+  double gradient_sparsity = 0;  // zeros of A in both gradient passes, weighted by MACs
+};
+
+// Throws std::logic_error that names the first pass that breaks a law.
+void check_conservation(const ReplayReport& report);
+// The same check, then the sums.
+ReportTotals total(const ReplayReport& report);
+
+// Training speed-up if every MAC on a zero gradient cost nothing (ARITHMETIC.md 7): three passes of equal
+// size, two of them shortened to the share 1 - sparsity.
+inline double ideal_speedup(double gradient_sparsity) { return 3 / (1 + 2 * (1 - gradient_sparsity)); }
+
+}  // namespace mantissa

@@ -1,0 +1,82 @@
+// layers.csv read back field by field.
+#include "sim/report/report_csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "testbench/report/example_report.hpp"
+
+namespace mantissa::test {
+namespace {
+
+using Fields = std::vector<std::string>;
+
+// RFC 4180.
+std::vector<Fields> parsed(const std::string& text) {
+  std::vector<Fields> lines{{""}};
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      const bool doubled = quoted && i + 1 < text.size() && text[i + 1] == '"';
+      if (doubled) lines.back().back() += text[i++];
+      if (!doubled) quoted = !quoted;
+    } else if (!quoted && c == ',') {
+      lines.back().emplace_back();
+    } else if (!quoted && c == '\n') {
+      lines.push_back({""});
+    } else {
+      lines.back().back() += c;
+    }
+  }
+  EXPECT_EQ(lines.back(), Fields{""});  // the text ends with a line end
+  lines.pop_back();
+  return lines;
+}
+
+std::map<std::string, std::string> record(const std::vector<Fields>& lines, std::size_t number) {
+  std::map<std::string, std::string> fields;
+  EXPECT_EQ(lines.at(number).size(), lines[0].size());
+  for (std::size_t i = 0; i < lines[0].size(); ++i) fields[lines[0][i]] = lines[number][i];
+  return fields;
+}
+
+TEST(ReportCsv, FieldsByHand) {
+  ReplayReport report = tiny_report();
+  report.passes[0].layer = "a,\"b\"\nc";
+  const std::vector<Fields> lines = parsed(report_csv(report));
+  ASSERT_EQ(lines.size(), 3U);
+  auto forward = record(lines, 1);
+  EXPECT_EQ(forward["layer"], "a,\"b\"\nc");
+  EXPECT_EQ(forward["sqnr_db"], "25.5");
+  EXPECT_EQ(forward["table45_total_pj"], "400");
+  EXPECT_EQ(forward["table45_pj_per_mac_executed"], "2");
+  auto gradient = record(lines, 2);
+  EXPECT_EQ(gradient["pass"], "weight_gradient");
+  EXPECT_EQ(gradient["skipped_macs"], "150");
+  EXPECT_EQ(gradient["speedup"], "2");
+  EXPECT_EQ(gradient["sqnr_db"], "inf");
+  EXPECT_EQ(gradient["cosine"], "");
+  EXPECT_EQ(gradient["table45_dram_pj"], "150");
+  EXPECT_EQ(gradient["table45_pj_per_mac_dense"], "1");
+}
+
+TEST(ReportCsv, OneLinePerLayerAndPassWithEveryTable) {
+  const ReplayReport report = example_report();
+  const std::vector<Fields> lines = parsed(report_csv(report));
+  ASSERT_EQ(lines.size(), report.passes.size() + 1);
+  for (std::size_t i = 0; i < report.passes.size(); ++i) {
+    auto fields = record(lines, i + 1);
+    EXPECT_EQ(fields["cycles"], std::to_string(report.passes[i].cost.cycles()));
+    EXPECT_EQ(std::stod(fields["table40_sram_pj"]), report.passes[i].energy[1].components[4].pj);
+    if (report.passes[i].kind == "batchnorm") {
+      EXPECT_EQ(fields["K"], "0");
+      EXPECT_EQ(fields["table45_pj_per_mac_executed"], "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mantissa::test

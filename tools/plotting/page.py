@@ -1,0 +1,208 @@
+"""report.html: summary, plots and tables in one file that asks nobody for anything."""
+import base64
+import html
+import os
+
+PASSES = (("forward", "Forward"), ("input_gradient", "Input gradient"), ("weight_gradient", "Weight gradient"))
+HERE = os.path.dirname(os.path.realpath(__file__))
+# The browser is told to refuse what the page does not bring itself.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def esc(text):
+    return html.escape("".join(c if c.isprintable() else "�" for c in str(text)))
+
+
+def digits(value, places):
+    return "–" if value is None else f"{value:.{places}f}"
+
+
+def scaled(value, unit, base=1.0):
+    """Three significant digits with a prefix."""
+    if value is None:
+        return "–"
+    size = abs(value) * base
+    steps = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"),
+             (1e-12, "p"))
+    small = 1e-12 if unit in ("J", "s") else 1
+    for factor, letter in steps:
+        if size >= factor * 0.9995 and factor >= small:
+            shown = value * base / factor
+            if not unit and factor == 1 and shown == int(shown):
+                return f"{int(shown)}"
+            places = 0 if abs(shown) >= 99.95 else 1 if abs(shown) >= 9.995 else 2
+            return f"{shown:.{places}f} {letter}{unit}".rstrip()
+    return f"0 {unit}".rstrip() if size == 0 else f"{value:.2g} {unit}".rstrip()
+
+
+def percent(value):
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def sqnr(record):
+    return "exact" if record.get("exact") else digits(record["sqnr_db"], 1)
+
+
+def cell(shown, value=None, text=False):
+    if text:
+        return f'<td class="text">{esc(shown)}</td>'
+    return f'<td data-value="{"" if value is None else repr(value)}">{esc(shown)}</td>'
+
+
+def table(columns, rows):
+    """columns: (title, is text); rows: lists of cells."""
+    heads = "".join(f'<th scope="col"{" class=text" if text else ""}><button type="button">{esc(title)}</button></th>'
+                    for title, text in columns)
+    body = "\n".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
+    return (f'<div class="scroll tall"><table class="sortable"><thead><tr>{heads}</tr></thead>\n'
+            f"<tbody>\n{body}\n</tbody></table></div>")
+
+
+def layer_row(layer):
+    gemm = layer["kind"] != "batchnorm"
+    macs = layer["macs"] + layer["skipped_macs"]
+    shape = f"{layer['M']}×{layer['N']}×{layer['K']}" if gemm else f"{layer['channels']} ch × {layer['elements_per_channel']}"
+    if layer["groups"] > 1:
+        shape = f"{layer['groups']} · {shape}"
+    skipped = layer["skipped_macs"] / macs if macs else None
+    return [
+        cell(layer["step"], layer["step"]), cell(layer["layer"], text=True), cell(layer["kind"], text=True),
+        cell(shape, macs), cell(scaled(layer["macs"], "") if gemm else "–", layer["macs"]), cell(percent(skipped), skipped),
+        cell(scaled(layer["cycles"], ""), layer["cycles"]),
+        *(cell(scaled(layer[key], ""), layer[key])
+          for key in ("stall_load_cycles", "stall_write_back_cycles", "stall_drain_cycles")),
+        cell(percent(layer["utilization"]) if gemm else "–", layer["utilization"] if gemm else None),
+        cell(digits(layer["speedup"], 2) if gemm else "–", layer["speedup"] if gemm else None),
+        cell(scaled(layer["dram_bytes"], "B"), layer["dram_bytes"]),
+        cell(scaled(layer["sram_bytes"], "B"), layer["sram_bytes"]),
+        cell(scaled(layer.get("energy_total_pj"), "J", 1e-12), layer.get("energy_total_pj")),
+        cell(digits(layer.get("pj_per_mac_executed"), 2), layer.get("pj_per_mac_executed")),
+        cell(digits(layer.get("pj_per_mac_dense"), 2), layer.get("pj_per_mac_dense")),
+        cell(sqnr(layer), 1e300 if layer["exact"] else layer["sqnr_db"]),
+        cell(digits(layer["cosine"], 5), layer["cosine"]),
+        cell(digits(layer["max_ulp"], 1), layer["max_ulp"]),
+        cell(scaled(layer["overflow"], ""), layer["overflow"]), cell(scaled(layer["underflow"], ""), layer["underflow"]),
+    ]
+
+
+LAYER_COLUMNS = [(title, title in ("layer", "kind")) for title in (
+    "step", "layer", "kind", "M×N×K", "MACs", "skipped", "cycles", "stall load", "write-back", "drain", "utilization",
+    "speed-up", "DRAM", "SRAM", "energy", "pJ/MAC", "pJ/MAC dense", "SQNR dB", "cosine", "max ulp", "overflow", "underflow")]
+
+
+def pass_tables(report):
+    parts = []
+    for name, title in PASSES:
+        rows = [layer_row(layer) for layer in report["layers"] if layer["pass"] == name]
+        if rows:
+            parts.append(f"<h2>{title}</h2>\n{table(LAYER_COLUMNS, rows)}")
+    return "\n".join(parts)
+
+
+def tensor_table(report):
+    if not report["tensors"]:
+        return ""
+    columns = [(title, title in ("layer", "class", "format")) for title in (
+        "step", "layer", "class", "format", "scale 2^", "elements", "zeros", "zeros recorded", "SQNR dB", "overflow", "underflow",
+        "flushed")]
+    rows = [[cell(t["step"], t["step"]), cell(t["layer"], text=True), cell(t["class"], text=True),
+             cell(t["format"], text=True), cell(t["scale_exponent"], t["scale_exponent"]),
+             cell(scaled(t["elements"], ""), t["elements"]), cell(percent(t["zero_share"]), t["zero_share"]),
+             cell(percent(t["zero_share_recorded"]), t["zero_share_recorded"]),
+             cell(sqnr(t), 1e300 if t["exact"] else t["sqnr_db"]), cell(scaled(t["overflow"], ""), t["overflow"]),
+             cell(scaled(t["underflow"], ""), t["underflow"]),
+             cell(scaled(t["flushed_to_zero"], ""), t["flushed_to_zero"])] for t in report["tensors"]]
+    return f"<h2>Tensors on their way into the array</h2>\n{table(columns, rows)}"
+
+
+def cards(report):
+    totals = report["totals"]
+    figures = [
+        (scaled(totals["cycles"], ""), f"cycles, {scaled(totals['time_s'], 's')} at {report['arch']['clock_mhz']:g} MHz"),
+        (percent(totals["utilization"]), "utilization of the array"),
+        (digits(totals["speedup"], 2) + "×", f"speed-up over dense; bound {digits(totals['ideal_speedup'], 2)}×"),
+        (digits(totals["tops"], 3), f"TOPS executed; {digits(totals['dense_equivalent_tops'], 3)} dense-equivalent"),
+        (scaled(totals["images_per_second"], ""), "images per second"),
+        (f"{digits(totals['median_sqnr_db'], 1)} dB", f"median SQNR; worst {digits(totals['min_sqnr_db'], 1)} dB"),
+    ]
+    for name, energy in totals["energy_by_table"].items():
+        figures.append((f"{digits(energy['pj_per_mac_executed'], 2)} pJ",
+                        f"per executed MAC, {digits(energy['pj_per_mac_dense'], 2)} pJ dense; {name}, "
+                        f"{percent(energy['derived_share'])} derived"))
+    items = "\n".join(f'<div class="card"><b>{esc(big)}</b><span>{esc(small)}</span></div>' for big, small in figures)
+    return f'<div class="cards">\n{items}\n</div>'
+
+
+def figures_html(plots):
+    if not plots:
+        return '<p class="note">No plots: matplotlib was missing when this page was made.</p>'
+    items = []
+    for name, caption, path in plots:
+        with open(path, "rb") as file:
+            data = base64.b64encode(file.read()).decode("ascii")
+        items.append(f'<figure id="{name}"><img alt="{esc(caption)}" src="data:image/png;base64,{data}">'
+                     f"<figcaption>{esc(caption)}</figcaption></figure>")
+    return '<div class="figures">\n' + "\n".join(items) + "\n</div>"
+
+
+def provenance(report):
+    inputs = "".join(f'<tr><td class="text">{what}</td><td class="text">{esc(report[what]["name"])}</td>'
+                     f'<td class="text wrap">{esc(report[what]["hash"])}</td></tr>' for what in ("trace", "recipe", "arch"))
+    parts = ["<h2>Provenance</h2>", '<div class="scroll"><table><thead><tr><th class="text">input</th>'
+             f'<th class="text">name</th><th class="text">hash</th></tr></thead><tbody>{inputs}</tbody></table></div>']
+    for one in report["tables"]:
+        facts = [f"{one['node_nm']:g} nm" if one["node_nm"] else "", f"{one['voltage_v']:g} V" if one["voltage_v"] else "",
+                 f"{one['clock_mhz']:g} MHz" if one["clock_mhz"] else ""]
+        rows = "".join(
+            f'<tr><td class="text">{esc(price["action"])}</td><td>{price["pj"]:.4g}</td>'
+            f'<td class="text">{esc(price["component"])}</td><td class="text">{esc(price["kind"])}</td>'
+            f'<td class="text wrap">{esc(price.get("formula", ""))}</td><td class="text wrap">{esc(price.get("source", ""))}</td></tr>'
+            for price in one["prices"])
+        parts.append(
+            f"<details><summary>Energy table {esc(one['name'])} ({esc(', '.join(f for f in facts if f))}): {esc(one['source'])}"
+            '</summary><div class="scroll tall"><table><thead><tr><th class="text">action</th><th>pJ</th>'
+            '<th class="text">component</th><th class="text">kind</th><th class="text">formula</th>'
+            f'<th class="text">source</th></tr></thead><tbody>{rows}</tbody></table></div></details>')
+    return "\n".join(parts)
+
+
+def write(report, plots, path):
+    with open(os.path.join(HERE, "page.css"), encoding="utf-8") as file:
+        style = file.read()
+    with open(os.path.join(HERE, "page.js"), encoding="utf-8") as file:
+        script = file.read()
+    arch = report["arch"]
+    identity = (f"trace {report['trace']['name']} · recipe {report['recipe']['name']} · architecture {arch['name']}, "
+                f"{arch['rows']}×{arch['cols']} at {arch['clock_mhz']:g} MHz · engine {report['engine']} · seed {report['seed']}")
+    notes = "".join(f'<p class="note">{esc(note)}</p>' for note in report["notes"])
+    if report["sampled_tiles"]:
+        notes += f'<p class="note">{report["sampled_tiles"]} tiles were sampled.</p>'
+    page = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>{esc(report['trace']['name'])} · {esc(report['recipe']['name'])} · {esc(arch['name'])}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<h1>{esc(report['trace']['name'])}</h1>
+<p class="identity">{esc(identity)}</p>
+{cards(report)}
+{notes}
+<h2>Figures</h2>
+{figures_html(plots)}
+{pass_tables(report)}
+{tensor_table(report)}
+{provenance(report)}
+<footer>mantissa {esc(report['version'])}. Everything here comes from report.json.</footer>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(page)

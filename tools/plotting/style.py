@@ -1,0 +1,71 @@
+"""How all figures look: Okabe and Ito's colours, small sans-serif type, no frames, the same bytes each time."""
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+# Okabe & Ito (2008), told apart by colour-blind readers, and a grey.
+BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE, GREY = (
+    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#999999",
+)
+
+PASSES = ("forward", "input_gradient", "weight_gradient")
+PASS_TITLES = {"forward": "Forward", "input_gradient": "Input gradient", "weight_gradient": "Weight gradient"}
+PASS_COLOURS = {"forward": BLUE, "input_gradient": ORANGE, "weight_gradient": GREEN}
+PASS_MARKERS = {"forward": "o", "input_gradient": "s", "weight_gradient": "^"}
+
+# From the arithmetic out to the memory, so that equal things stack in equal places.
+COMPONENTS = {
+    "multiply": VERMILION, "accumulate": ORANGE, "staging": YELLOW, "quantize": PURPLE, "random": BLACK,
+    "prune": GREY, "norm": GREEN, "sram": SKY, "dram": BLUE,
+}
+
+SETTINGS = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.linewidth": 0.7,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 180,
+    "svg.hashsalt": "mantissa",
+}
+
+
+def save(figure, directory, name):
+    """PNG and SVG without a date; returns the path of the PNG."""
+    png = f"{directory}/{name}.png"
+    figure.savefig(png, metadata={"Software": None}, bbox_inches="tight", pad_inches=0.08)
+    figure.savefig(f"{directory}/{name}.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight",
+                   pad_inches=0.08)
+    plt.close(figure)
+    return png
+
+
+def shortened(name, width=26):
+    """The middle of a long name gives way; what mathtext would read stays text."""
+    if len(name) > width:
+        head = (width - 1) // 3
+        name = name[:head] + "…" + name[len(name) - (width - 1 - head):]
+    return "".join(c if c.isprintable() else "�" for c in name).replace("$", r"\$")
+
+
+def prefix(largest, unit, base=1.0):
+    """Factor and unit in which `largest` has few digits; `base` is the value's own unit."""
+    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"),
+                           (1e-9, "n"), (1e-12, "p")):
+        if largest * base >= factor:
+            return base / factor, letter + unit
+    return base, unit
