@@ -1,0 +1,175 @@
+// `mantissa replay` as a user runs it: the shipped trace, every recipe, equal bytes for any number of threads,
+// engines that agree, and bad input that leaves nothing behind.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
+
+namespace mantissa::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string traces = MANTISSA_SOURCE_DIR "/traces/";
+const std::string cnn = traces + "fashion-cnn.safetensors";
+
+json replay(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "replay");
+  arguments.emplace_back("--json");
+  const Finished run = run_mantissa(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err << run.out.substr(0, 2000);
+  return run.exit_code == 0 ? json::parse(run.out) : json();
+}
+
+std::string written(const Scratch& scratch, const std::string& name, const std::string& text) {
+  const std::string path = scratch.path() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Replay, EveryShippedRecipeRuns) {
+  for (const char* recipe : {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse", "dgc", "zipml"}) {
+    const json report = replay({cnn, "--recipe", recipe});
+    ASSERT_TRUE(report.contains("layers")) << recipe;
+    for (const json& layer : report["layers"]) {
+      if (layer["kind"] == "batchnorm") continue;
+      const auto product = layer["M"].get<std::uint64_t>() * layer["N"].get<std::uint64_t>() *
+                           layer["K"].get<std::uint64_t>() * layer["groups"].get<std::uint64_t>();
+      EXPECT_EQ(layer["macs"].get<std::uint64_t>() + layer["skipped_macs"].get<std::uint64_t>(), product);
+      EXPECT_LE(layer["utilization"].get<double>(), 1);
+      // Eight bits keep the direction of every result of a real training step.
+      EXPECT_GT(layer["cosine"].get<double>(), 0.8) << recipe << " " << layer["layer"] << layer["pass"];
+    }
+  }
+}
+
+TEST(Replay, ReportIsTheSameForAnyNumberOfThreads) {
+  const std::vector<std::string> base = {"replay", cnn, "--recipe", "lognormal-sparse", "--staging", "--json"};
+  const std::string once = run_mantissa(base).out;
+  ASSERT_FALSE(once.empty());
+  for (const char* threads : {"1", "2", "5"}) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--threads", threads});
+    EXPECT_EQ(run_mantissa(arguments).out, once) << threads;
+  }
+}
+
+TEST(Replay, SeedMovesOnlyStochasticRoundings) {
+  const json one = replay({cnn, "--seed", "1"});
+  const json two = replay({cnn, "--seed", "2"});
+  bool gradients_differ = false;
+  for (std::size_t i = 0; i < one["layers"].size(); ++i) {
+    const json& a = one["layers"][i];
+    const json& b = two["layers"][i];
+    if (a["pass"] == "forward") {
+      EXPECT_EQ(a["sqnr_db"], b["sqnr_db"]);
+    } else {
+      gradients_differ = gradients_differ || a["sqnr_db"] != b["sqnr_db"];
+    }
+  }
+  EXPECT_TRUE(gradients_differ);
+}
+
+TEST(Replay, SkippingChangesNoResult) {
+  const Scratch scratch;
+  const std::string sizes = "rows: 8\ncols: 8\nwindow: 16\ndepth: 2\nport: 4\n";
+  const std::string with = written(scratch, "skip.yaml", "name: m\n" + sizes + "skip_forward: true\n");
+  const std::string without =
+      written(scratch, "dense.yaml", "name: m\n" + sizes + "skip_gradients: false\n");
+  for (const char* recipe : {"fp8", "fp8-hybrid", "lognormal-sparse"}) {
+    const json a = replay({cnn, "--recipe", recipe, "--arch", with});
+    const json b = replay({cnn, "--recipe", recipe, "--arch", without});
+    std::uint64_t skipped = 0;
+    for (std::size_t i = 0; i < a["layers"].size(); ++i) {
+      for (const char* figure : {"sqnr_db", "cosine", "max_ulp", "overflow", "underflow"})
+        EXPECT_EQ(a["layers"][i][figure], b["layers"][i][figure]) << recipe << " " << figure;
+      skipped += a["layers"][i]["skipped_macs"].get<std::uint64_t>();
+      EXPECT_EQ(b["layers"][i]["skipped_macs"], 0);
+      EXPECT_EQ(a["layers"][i]["dense_cycles"], b["layers"][i]["cycles"]);
+    }
+    EXPECT_GT(skipped, 0U);
+  }
+}
+
+TEST(Replay, LossScaleLiftsGradientsOutOfUnderflow) {
+  const auto flushed = [](const json& report) {
+    std::uint64_t sum = 0;
+    for (const json& tensor : report["tensors"]) {
+      if (tensor["class"] == "errors") sum += tensor["flushed_to_zero"].get<std::uint64_t>();
+    }
+    return sum;
+  };
+  const std::uint64_t without = flushed(replay({cnn, "--loss-scale", "none"}));
+  const std::uint64_t with = flushed(replay({cnn, "--loss-scale", "13"}));
+  EXPECT_LT(with, without / 4);
+}
+
+TEST(Replay, OneStepOfSeveral) {
+  const json all = replay({cnn});
+  const std::uint64_t last = all["layers"].back()["step"];
+  const json one = replay({cnn, "--steps", std::to_string(last)});
+  for (const json& layer : one["layers"]) EXPECT_EQ(layer["step"], last);
+  EXPECT_LT(one["layers"].size(), all["layers"].size());
+  EXPECT_EQ(run_mantissa({"replay", cnn, "--steps", "12345"}).exit_code, 2);
+}
+
+TEST(Replay, OtherDataflowsHaveTheirOwnCycles) {
+  const Scratch scratch;
+  for (const char* dataflow : {"scalesim-ws", "scalesim-is", "scalesim-os", "stonne-os"}) {
+    const std::string arch = written(scratch, "a.yaml", std::string("name: a\ndataflow: ") + dataflow + "\n");
+    const json report = replay({cnn, "--arch", arch});
+    for (const json& layer : report["layers"]) {
+      if (layer["kind"] == "batchnorm") continue;
+      EXPECT_EQ(layer["skipped_macs"], 0);
+      const Finished cycles = run_mantissa(
+          {"cycles", "--dataflow", dataflow, "--array", "16x16", "--gemm",
+           std::to_string(layer["M"].get<int>()) + "," + std::to_string(layer["N"].get<int>()) + "," +
+               std::to_string(layer["K"].get<int>()),
+           "--json"});
+      EXPECT_EQ(json::parse(cycles.out)["cycles"], layer["cycles"]) << dataflow;
+    }
+  }
+}
+
+TEST(Replay, BadInputIsNamedAndLeavesNothing) {
+  const Scratch scratch;
+  const std::string out = scratch.path() + "/out";
+  struct Bad {
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  const std::string small = written(scratch, "small.yaml", "name: s\na_buffer_bytes: 64\n");
+  const std::string unknown = written(scratch, "unknown.yaml", "name: s\nrowz: 4\n");
+  const std::string text = written(scratch, "text.safetensors", "this is no trace");
+  const std::vector<Bad> cases = {
+      {{"nowhere.safetensors"}, "nowhere.safetensors"},
+      {{text}, "text.safetensors"},
+      {{cnn, "--recipe", "fp9"}, "fp8-hybrid"},
+      {{cnn, "--arch", "moon"}, "edge"},
+      {{cnn, "--arch", small}, "a_buffer_bytes"},
+      {{cnn, "--arch", unknown}, "unknown.yaml:2"},
+      {{cnn, "--engine", "magic"}, "lockstep"},
+      {{cnn, "--engine", "systemc", "--recipe", "fp32"}, "lognormal-sparse"},
+      {{cnn, "--loss-scale", "99"}, "--loss-scale"},
+      {{cnn, "--threads", "0"}, "--threads"},
+  };
+  for (const Bad& bad : cases) {
+    std::vector<std::string> arguments = {"replay"};
+    arguments.insert(arguments.end(), bad.arguments.begin(), bad.arguments.end());
+    arguments.insert(arguments.end(), {"--out", out});
+    const Finished run = run_mantissa(arguments);
+    EXPECT_EQ(run.exit_code, 2) << run.out;
+    EXPECT_NE(run.err.find(bad.message), std::string::npos) << bad.message << " in " << run.err;
+    EXPECT_FALSE(std::filesystem::exists(out)) << bad.message;
+  }
+}
+
+}  // namespace
+}  // namespace mantissa::test
