@@ -1,4 +1,4 @@
-#include "sim/cli/draft_files.hpp"
+#include "sim/support/draft_files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace mantissa::cli {
+namespace mantissa {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,6 +154,12 @@ void DraftFile::forget() {
   }
 }
 
+void DraftFile::publish() {
+  finish();
+  const SignalsHeld held;  // between renaming and forgetting the draft's name
+  rename();
+}
+
 void DraftFile::publish(DraftFile& first, DraftFile& second) {
   first.finish();
   second.finish();
@@ -168,4 +174,4 @@ void DraftFile::publish(DraftFile& first, DraftFile& second) {
   }
 }
 
-}  // namespace mantissa::cli
+}  // namespace mantissa
