@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/line_io.hpp"
 #include "sim/dut/verilator.hpp"
+#include "sim/support/output.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace {
@@ -83,6 +83,7 @@ int run(int argc, char** argv) {
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
   mantissa::cli::add_verify(program);
+  mantissa::cli::add_trace(program);
   mantissa::cli::add_bench(program);
   mantissa::cli::add_compare(program);
   try {
@@ -90,7 +91,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& done) {
     std::ostringstream text;  // of --help, --version
     const int code = program.exit(done, text, text);
-    mantissa::cli::standard_output().text(text.str()).flush();
+    mantissa::standard_output().text(text.str()).flush();
     return code;
   } catch (const CLI::ParseError& error) {
     const CLI::App& where = deepest(program);
@@ -109,7 +110,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
-  } catch (const mantissa::cli::ReaderGone&) {
+  } catch (const mantissa::ReaderGone&) {
     return 0;
   } catch (const mantissa::cli::ChecksFailed&) {
     return exit_checks_failed;

@@ -77,18 +77,20 @@ void run_replay(const ReplayOptions& options) {
   const std::vector<EnergyTable> tables = energy_tables(arch.value.energy);
   const trace::Trace trace(options.trace);
   trace::check_finite(trace);
-  const std::unique_ptr<replay::Engine> engine = replay::make_engine(
-      {.name = options.engine, .sample = options.sample, .rtl = options.rtl});
+  const std::unique_ptr<replay::Engine> engine =
+      replay::make_engine({.name = options.engine, .sample = options.sample, .rtl = options.rtl});
 
   Progress progress;
   ReplayReport report;
   try {
-    report = replay::replay(
-        trace, recipe.value, arch.value, tables, *engine,
-        {.seed = options.seed, .threads = options.threads, .steps = options.steps, .staging = options.staging},
-        [&](std::size_t done, std::size_t total, const std::string& what) {
-          progress.show(done, total, what);
-        });
+    report = replay::replay(trace, recipe.value, arch.value, tables, *engine,
+                            {.seed = options.seed,
+                             .threads = options.threads,
+                             .steps = options.steps,
+                             .staging = options.staging},
+                            [&](std::size_t done, std::size_t total, const std::string& what) {
+                              progress.show(done, total, what);
+                            });
   } catch (const replay::Difference& difference) {
     progress.clear();
     standard_output().text(difference.what()).flush();
@@ -120,7 +122,8 @@ void add_replay(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "replay", "Run a training trace on the modelled accelerator: accuracy, energy, throughput");
   command->add_option("TRACE", options->trace, "a safetensors file, see traces/README.md")->required();
-  command->add_option("--recipe", options->recipe, "number formats and methods: a shipped name or a YAML file")
+  command
+      ->add_option("--recipe", options->recipe, "number formats and methods: a shipped name or a YAML file")
       ->capture_default_str();
   command->add_option("--arch", options->arch, "the accelerator: a shipped name or a YAML file")
       ->capture_default_str();

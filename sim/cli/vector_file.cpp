@@ -4,8 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "sim/cli/draft_files.hpp"
-#include "sim/cli/line_io.hpp"
+#include "sim/support/draft_files.hpp"
 
 namespace mantissa::cli {
 namespace {

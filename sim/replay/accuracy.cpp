@@ -93,8 +93,8 @@ Accuracy measure_accuracy(std::span<const float> results, std::span<const Refere
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t first = i * block_elements;
       const std::int64_t size = std::min(block_elements, count - first);
-      parts[i] =
-          sum_block(results.subspan(first, size), reference.subspan(first, size), spacing ? &*spacing : nullptr);
+      parts[i] = sum_block(results.subspan(first, size), reference.subspan(first, size),
+                           spacing ? &*spacing : nullptr);
     }
   });
   Sums sums;

@@ -15,8 +15,8 @@ struct Grid {
   int scale = 0;
 };
 
-// Results against their reference, element by element; Reference is float or double. Without a grid max_ulp is
-// NaN. Sums are taken in blocks and in order, so the figures do not depend on the number of threads.
+// Results against their reference, element by element; Reference is float or double. Without a grid max_ulp
+// is NaN. Sums are taken in blocks and in order, so the figures do not depend on the number of threads.
 template <class Reference>
 Accuracy measure_accuracy(std::span<const float> results, std::span<const Reference> reference,
                           const std::optional<Grid>& grid, int threads);

@@ -19,8 +19,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   virtual std::string name() const { return "fast"; }
-  // Once, before the first run: the arrays that will be needed. Throws std::invalid_argument for a recipe that
-  // the engine does not have.
+  // Once, before the first run: the arrays that will be needed. Throws std::invalid_argument for a recipe
+  // that the engine does not have.
   virtual void prepare(const Recipe&, const Architecture&, const std::vector<ArrayFormats>&) {}
   // Runs the pass and compares with what the kernels and the closed form said. Throws Difference where
   // anything differs.

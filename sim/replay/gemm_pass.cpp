@@ -53,8 +53,7 @@ class GroupProduct {
       const Rectangle part{row, std::min(row + step, sides_.m), 0, sides_.k};
       const Lowered a = lower_first(part);
       count_nonzero(a, part.rows());
-      const std::int64_t tile =
-          first_tile() + row / arch_.rows * ((sides_.n + arch_.cols - 1) / arch_.cols);
+      const std::int64_t tile = first_tile() + row / arch_.rows * ((sides_.n + arch_.cols - 1) / arch_.cols);
       multiply(a, b, part.rows(), sides_.n, tile, sums_.subspan(row * sides_.n, part.rows() * sides_.n),
                reference_.subspan(row * sides_.n, part.rows() * sides_.n));
     }
@@ -109,9 +108,10 @@ class GroupProduct {
     });
   }
   Lowered lower_second(const Rectangle& part) {
-    return lower(*pass_.second, part, [&]<class Element>(std::span<const Element> in, Element zero, auto out) {
-      lower_b<Element>(pass_.geometry, pass_.pass, group_, part, in, zero, out, threads_);
-    });
+    return lower(*pass_.second, part,
+                 [&]<class Element>(std::span<const Element> in, Element zero, auto out) {
+                   lower_b<Element>(pass_.geometry, pass_.pass, group_, part, in, zero, out, threads_);
+                 });
   }
 
   void count_nonzero(const Lowered& a, std::int64_t rows) {
@@ -119,8 +119,8 @@ class GroupProduct {
     std::vector<std::uint16_t>& counts = result_.nonzero[group_];
     const std::size_t before = counts.size();
     if (pass_.first->arithmetic == Arithmetic::floating) {
-      append_nonzero_counts(a.codes, nonzero_mask(pass_.first->format), rows, sides_.k, arch_.window, threads_,
-                            counts);
+      append_nonzero_counts(a.codes, nonzero_mask(pass_.first->format), rows, sides_.k, arch_.window,
+                            threads_, counts);
     } else {
       append_nonzero_counts(a.values, rows, sides_.k, arch_.window, threads_, counts);
     }
@@ -200,8 +200,8 @@ void for_tile_rows(const GemmPassResult& result, std::int64_t groups, const Arch
         const std::int64_t tile = tile_row * tile_cols + tile_col;
         const std::int64_t cols = std::min<std::int64_t>(arch.cols, n - tile_col * arch.cols);
         for (std::int64_t row = 0; row < rows; ++row) {
-          body((tile * arch.rows + row) * arch.cols,
-               (group * m + first_row + row) * n + tile_col * arch.cols, cols);
+          body((tile * arch.rows + row) * arch.cols, (group * m + first_row + row) * n + tile_col * arch.cols,
+               cols);
         }
       }
     }
@@ -213,8 +213,7 @@ void drain_codes(const GemmPass& pass, const Architecture& arch, const Conversio
                  GemmPassResult& result, int threads) {
   const auto [m, n, k] = result.sides;
   const std::int64_t groups = pass.geometry.groups;
-  const std::int64_t tiles =
-      groups * ((m + arch.rows - 1) / arch.rows) * ((n + arch.cols - 1) / arch.cols);
+  const std::int64_t tiles = groups * ((m + arch.rows - 1) / arch.rows) * ((n + arch.cols - 1) / arch.cols);
   std::vector<float> ordered(tiles * arch.rows * arch.cols);
   for_tile_rows(result, groups, arch, threads, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
     std::copy_n(result.sums.begin() + from, count, ordered.begin() + to);

@@ -32,20 +32,20 @@ struct GemmPass {
 };
 
 struct GemmPassResult {
-  PassSides sides;                       // of one group
-  std::vector<float> sums;               // [groups, m, n], bias added
-  std::vector<double> reference;         // the same product in FP64 on the recorded numbers
-  std::vector<std::uint32_t> codes;      // what the drain made of the sums; empty if they stay FP32
-  std::vector<float> values;             // the results as numbers
-  int output_scale = 0;                  // a code stands for value * 2^output_scale
-  int drain_scale = 0;                   // register of the drain quantizer
-  ConversionCounts counts;               // of the drain
+  PassSides sides;                   // of one group
+  std::vector<float> sums;           // [groups, m, n], bias added
+  std::vector<double> reference;     // the same product in FP64 on the recorded numbers
+  std::vector<std::uint32_t> codes;  // what the drain made of the sums; empty if they stay FP32
+  std::vector<float> values;         // the results as numbers
+  int output_scale = 0;              // a code stands for value * 2^output_scale
+  int drain_scale = 0;               // register of the drain quantizer
+  ConversionCounts counts;           // of the drain
   std::uint64_t suppressed = 0;
   std::vector<std::vector<std::uint16_t>> nonzero;  // per group: of A, per row and window
   std::uint64_t a_nonzero = 0;
   std::uint64_t a_elements = 0;
-  GemmCycles cost;                  // all groups
-  std::uint64_t dense_cycles = 0;   // with skipping off
+  GemmCycles cost;                 // all groups
+  std::uint64_t dense_cycles = 0;  // with skipping off
   Accuracy accuracy;
 };
 

@@ -16,7 +16,7 @@ struct LayerPlan {
   const trace::Layer* layer = nullptr;
   std::uint16_t index = 0;  // in the trace's list: part of every random stream
   Arithmetic arithmetic = Arithmetic::floating;
-  TensorFormat errors;        // the recipe's, or chosen for this layer
+  TensorFormat errors;                       // the recipe's, or chosen for this layer
   std::optional<double> tau = std::nullopt;  // none: not pruned
 };
 

@@ -93,12 +93,13 @@ Operand LayerReplay::operand(std::uint32_t step, const LayerPlan& plan, Role rol
                              const TensorFormat& how, Pass pass, mantissa::Operand side) {
   const bool error = tensor_class == TensorClass::errors;
   OperandRule rule{.arithmetic = plan.arithmetic, .how = how, .loss_exponent = error ? loss_exponent_ : 0};
-  rule.draws = draws(step, plan, pass,
-                     plan.arithmetic == Arithmetic::gemmlowp ? RandomUnit::gemmlowp_quantizer
-                                                             : RandomUnit::tensor_quantizer,
-                     side);
+  rule.draws = draws(
+      step, plan, pass,
+      plan.arithmetic == Arithmetic::gemmlowp ? RandomUnit::gemmlowp_quantizer : RandomUnit::tensor_quantizer,
+      side);
   if (error && plan.tau) {
-    rule.pruner = Pruner{.tau = tau_code(*plan.tau, formats::fp32), .random_bits = recipe_.pruning->random_bits};
+    rule.pruner =
+        Pruner{.tau = tau_code(*plan.tau, formats::fp32), .random_bits = recipe_.pruning->random_bits};
     rule.prune_draws = draws(step, plan, pass, RandomUnit::pruner, side);
   }
   Operand result = prepare_operand(trace_.values(step, *plan.layer, role), rule, options_.threads);
@@ -265,12 +266,11 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, const N
     const TensorFormat& how = forward ? recipe_.activations : recipe_.errors;
     bits = how.format.bits();
     const std::vector<float> expected(result.reference.begin(), result.reference.end());
-    const Conversion conversion{
-        .to = how.format,
-        .rounding = how.rounding,
-        .overflow = how.overflow,
-        .via_fp16 = how.via_fp16,
-        .scale = scale_exponent(how, forward ? 0 : loss_exponent_, expected)};
+    const Conversion conversion{.to = how.format,
+                                .rounding = how.rounding,
+                                .overflow = how.overflow,
+                                .via_fp16 = how.via_fp16,
+                                .scale = scale_exponent(how, forward ? 0 : loss_exponent_, expected)};
     std::vector<std::uint8_t> codes(result.values.size());
     std::vector<float> values(result.values.size());
     ConversionCounts counts;

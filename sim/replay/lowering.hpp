@@ -1,5 +1,5 @@
-// A layer's three passes as matrix products (ARITHMETIC.md 4): which element of which tensor stands where in A
-// and B. Nothing is computed here.
+// A layer's three passes as matrix products (ARITHMETIC.md 4): which element of which tensor stands where in
+// A and B. Nothing is computed here.
 #pragma once
 
 #include <array>

@@ -69,8 +69,8 @@ Reference reference_of(std::span<const double> x, const NormRule& rule) {
     reference.argmin.push_back(low - x.begin());
     range += *high - *low;
   }
-  const double constant = static_cast<double>(
-      range_constant(static_cast<std::int64_t>(length), rule.range.channel.constant));
+  const double constant =
+      static_cast<double>(range_constant(static_cast<std::int64_t>(length), rule.range.channel.constant));
   reference.range_weight = constant / static_cast<double>(chunks);
   reference.inv = 1 / (range * reference.range_weight + static_cast<double>(norm_epsilon));
   return reference;
@@ -164,8 +164,8 @@ NormResult norm_backward(const NormLayer& layer, const Operand& g, const DrawSou
     }
     const std::vector<double> exact = widened(channel_of<float>(layer.x->values, layer.shape, channel));
     const std::vector<double> gradient = widened(channel_of<float>(g.values, layer.shape, channel));
-    const std::vector<double> dx = reference_gradient(exact, gradient, static_cast<double>(gamma),
-                                                      reference_of(exact, layer.rule));
+    const std::vector<double> dx =
+        reference_gradient(exact, gradient, static_cast<double>(gamma), reference_of(exact, layer.rule));
     put_channel<double>(dx, layer.shape, channel, result.reference);
   });
   return result;

@@ -47,12 +47,14 @@ void note_run(const trace::Trace& trace, const Recipe& recipe, const Architectur
 
 void note_recipe(const Recipe& recipe, ReplayReport& report) {
   if (recipe.compression) {
-    report.notes.push_back("gradient compression acts between machines, after the weight gradient: it has no part in "
-                           "these cycles and this energy");
+    report.notes.push_back(
+        "gradient compression acts between machines, after the weight gradient: it has no part in "
+        "these cycles and this energy");
   }
   if (recipe.sampling) {
-    report.notes.push_back("double sampling acts on the data set before it reaches the array: the recorded inputs "
-                           "are quantized as the recipe's activations");
+    report.notes.push_back(
+        "double sampling acts on the data set before it reaches the array: the recorded inputs "
+        "are quantized as the recipe's activations");
   }
 }
 

@@ -26,9 +26,9 @@ struct Options {
 // `done` of `total` layers are finished, `what` is next.
 using Progress = std::function<void(std::size_t done, std::size_t total, const std::string& what)>;
 
-// Fills everything of the report but what the caller alone knows: version, file names, hashes. The first table
-// prices as the architecture says, the others stand beside it. Throws std::invalid_argument for a trace that
-// does not fit the recipe or the architecture.
+// Fills everything of the report but what the caller alone knows: version, file names, hashes. The first
+// table prices as the architecture says, the others stand beside it. Throws std::invalid_argument for a trace
+// that does not fit the recipe or the architecture.
 ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
                     const std::vector<EnergyTable>& tables, Engine& engine, const Options& options,
                     const Progress& progress);

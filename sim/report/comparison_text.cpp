@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/compare_reports.hpp"
-#include "sim/report/text_table.hpp"
+#include "sim/support/text_table.hpp"
 
 namespace mantissa {
 namespace {

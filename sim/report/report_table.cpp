@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "sim/report/text_table.hpp"
+#include "sim/support/text_table.hpp"
 
 namespace mantissa {
 namespace {

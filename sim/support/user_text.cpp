@@ -26,13 +26,14 @@ constexpr unsigned char delete_character = 0x7F;
 
 }  // namespace
 
-std::string shortened(std::string_view text) {
-  constexpr std::size_t longest = 40;
+std::string shortened(std::string_view text, std::size_t longest) {
   const auto printable = [](unsigned char c) { return c >= first_printable && c < delete_character; };
   return escaped(text.substr(0, longest), printable) + (text.size() > longest ? "..." : "");
 }
 
-std::string in_quotes(std::string_view text) { return "'" + shortened(text) + "'"; }
+std::string in_quotes(std::string_view text, std::size_t longest) {
+  return "'" + shortened(text, longest) + "'";
+}
 
 std::string without_control_characters(std::string_view text) {
   return escaped(text, [](unsigned char c) { return c >= first_printable && c != delete_character; });

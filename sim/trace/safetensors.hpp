@@ -1,5 +1,5 @@
 // Safetensors files: an 8-byte length, a JSON header, raw little-endian tensors. Read through a memory map
-// and checked before use; written in one stream.
+// and checked before use.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,8 @@ namespace mantissa::trace {
 enum class DType : std::uint8_t { f32, f16, bf16, e5m2, e4m3 };
 std::string_view name_of(DType dtype);  // "F32", "F16", "BF16", "F8_E5M2", "F8_E4M3"
 int bytes_of(DType dtype);
+// From its name. Throws std::invalid_argument that lists what exists.
+DType parse_dtype(std::string_view name);
 
 struct TensorInfo {
   std::string name;
@@ -46,9 +48,12 @@ class Safetensors {
   std::span<const std::byte> all_bytes() const { return map_; }  // the whole file, for a hash
   // Widened exactly to FP32.
   std::vector<float> values(const TensorInfo& tensor) const;
+  // The same of `part.size()` elements from `first` on, which must be there: for tensors of any size.
+  void values(const TensorInfo& tensor, std::uint64_t first, std::span<float> part) const;
 
  private:
   void read_header();
+  void unmap();
 
   std::filesystem::path path_;
   std::span<const std::byte> map_;

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/trace/safetensors.hpp"
@@ -31,6 +31,10 @@ enum class Role : std::uint8_t {
   beta,
 };
 std::string_view name_of(Role role);
+inline constexpr int role_count = 9;
+
+// s<step>.<layer>.<role>
+std::string tensor_name(std::uint32_t step, std::string_view layer, Role role);
 
 struct Layer {
   std::string name;
@@ -51,20 +55,23 @@ struct Run {
   std::optional<int> cols;
   std::string recipe;
   double loss_scale = 1;                            // recorded gradients are already multiplied by it
-  std::vector<std::pair<std::string, double>> tau;  // per layer
+  std::vector<std::pair<std::string, double>> tau;  // per layer, in the layers' order
 };
 
 class Trace {
  public:
   // Maps the file and checks all of it: tensors, layer records, and that the shapes of every layer fit each
-  // other. Throws std::invalid_argument that names file and tensor.
+  // other. Throws std::invalid_argument that names file and tensor. What the numbers are is not looked at
+  // (sim/trace/finite.hpp does).
   explicit Trace(const std::filesystem::path& path);
+  explicit Trace(Safetensors file);
 
   const std::filesystem::path& path() const { return file_.path(); }
   const Safetensors& file() const { return file_; }
   const std::vector<Layer>& layers() const { return layers_; }
   const std::vector<std::uint32_t>& steps() const { return steps_; }  // ascending
   const std::optional<Run>& run() const { return run_; }
+  const std::string& origin() const { return origin_; }  // where the file says who made it; else empty
 
   // nullptr where the trace does not have it.
   const TensorInfo* find(std::uint32_t step, const Layer& layer, Role role) const;
@@ -73,10 +80,14 @@ class Trace {
   const std::vector<std::int64_t>& shape(std::uint32_t step, const Layer& layer, Role role) const;
 
  private:
+  void check_steps(const std::vector<std::uint32_t>& promised) const;
+  const TensorInfo& required(std::uint32_t step, const Layer& layer, Role role) const;
+
   Safetensors file_;
   std::vector<Layer> layers_;
   std::vector<std::uint32_t> steps_;
   std::optional<Run> run_;
+  std::string origin_;
 };
 
 }  // namespace mantissa::trace

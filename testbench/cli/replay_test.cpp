@@ -1,5 +1,5 @@
-// `mantissa replay` as a user runs it: the shipped trace, every recipe, equal bytes for any number of threads,
-// engines that agree, and bad input that leaves nothing behind.
+// `mantissa replay` as a user runs it: the shipped trace, every recipe, equal bytes for any number of
+// threads, engines that agree, and bad input that leaves nothing behind.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -35,7 +35,8 @@ std::string written(const Scratch& scratch, const std::string& name, const std::
 }
 
 TEST(Replay, EveryShippedRecipeRuns) {
-  for (const char* recipe : {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse", "dgc", "zipml"}) {
+  for (const char* recipe :
+       {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse", "dgc", "zipml"}) {
     const json report = replay({cnn, "--recipe", recipe});
     ASSERT_TRUE(report.contains("layers")) << recipe;
     for (const json& layer : report["layers"]) {
@@ -51,7 +52,8 @@ TEST(Replay, EveryShippedRecipeRuns) {
 }
 
 TEST(Replay, ReportIsTheSameForAnyNumberOfThreads) {
-  const std::vector<std::string> base = {"replay", cnn, "--recipe", "lognormal-sparse", "--staging", "--json"};
+  const std::vector<std::string> base = {"replay",           cnn,         "--recipe",
+                                         "lognormal-sparse", "--staging", "--json"};
   const std::string once = run_mantissa(base).out;
   ASSERT_FALSE(once.empty());
   for (const char* threads : {"1", "2", "5"}) {
@@ -81,8 +83,7 @@ TEST(Replay, SkippingChangesNoResult) {
   const Scratch scratch;
   const std::string sizes = "rows: 8\ncols: 8\nwindow: 16\ndepth: 2\nport: 4\n";
   const std::string with = written(scratch, "skip.yaml", "name: m\n" + sizes + "skip_forward: true\n");
-  const std::string without =
-      written(scratch, "dense.yaml", "name: m\n" + sizes + "skip_gradients: false\n");
+  const std::string without = written(scratch, "dense.yaml", "name: m\n" + sizes + "skip_gradients: false\n");
   for (const char* recipe : {"fp8", "fp8-hybrid", "lognormal-sparse"}) {
     const json a = replay({cnn, "--recipe", recipe, "--arch", with});
     const json b = replay({cnn, "--recipe", recipe, "--arch", without});
@@ -128,11 +129,11 @@ TEST(Replay, OtherDataflowsHaveTheirOwnCycles) {
     for (const json& layer : report["layers"]) {
       if (layer["kind"] == "batchnorm") continue;
       EXPECT_EQ(layer["skipped_macs"], 0);
-      const Finished cycles = run_mantissa(
-          {"cycles", "--dataflow", dataflow, "--array", "16x16", "--gemm",
-           std::to_string(layer["M"].get<int>()) + "," + std::to_string(layer["N"].get<int>()) + "," +
-               std::to_string(layer["K"].get<int>()),
-           "--json"});
+      const Finished cycles =
+          run_mantissa({"cycles", "--dataflow", dataflow, "--array", "16x16", "--gemm",
+                        std::to_string(layer["M"].get<int>()) + "," + std::to_string(layer["N"].get<int>()) +
+                            "," + std::to_string(layer["K"].get<int>()),
+                        "--json"});
       EXPECT_EQ(json::parse(cycles.out)["cycles"], layer["cycles"]) << dataflow;
     }
   }

@@ -104,10 +104,22 @@ TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
   const TensorFormat e5m2_sr{.format = formats::e5m2, .rounding = Rounding::sr(16)};
   const TensorFormat e4m3_sat{.format = formats::e4m3, .overflow = Overflow::saturate};
   const TensorFormat half{.format = formats::fp16, .rounding = Rounding::sr(8)};
-  const Geometry conv{.batch = 2, .in_channels = 3, .out_channels = 5, .in = {6, 5}, .out = {6, 5},
-                      .kernel = {3, 3}, .padding = {1, 1}};
-  const Geometry strided{.batch = 1, .in_channels = 4, .out_channels = 6, .groups = 2, .in = {7, 7},
-                         .out = {4, 4}, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
+  const Geometry conv{.batch = 2,
+                      .in_channels = 3,
+                      .out_channels = 5,
+                      .in = {6, 5},
+                      .out = {6, 5},
+                      .kernel = {3, 3},
+                      .padding = {1, 1}};
+  const Geometry strided{.batch = 1,
+                         .in_channels = 4,
+                         .out_channels = 6,
+                         .groups = 2,
+                         .in = {7, 7},
+                         .out = {4, 4},
+                         .kernel = {3, 3},
+                         .stride = {2, 2},
+                         .padding = {1, 1}};
   const Geometry linear{.batch = 9, .in_channels = 21, .out_channels = 18};
   const Case cases[] = {
       {conv, formats::e5m2, formats::e5m2, {.format = formats::e5m2}, true, 0.5},

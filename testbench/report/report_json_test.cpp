@@ -27,7 +27,8 @@ TEST(ReportJson, HoldsInputsAndLayersByHand) {
   EXPECT_EQ(json.at("arch").at("hash"), "cccc");
   ASSERT_EQ(json.at("layers").size(), 2U);
   const Json& layer = json.at("layers").at(1);
-  const Json expected = Json::parse(R"({"step":0,"layer":"fc","pass":"weight_gradient","kind":"linear","M":5,"N":10,
+  const Json expected =
+      Json::parse(R"({"step":0,"layer":"fc","pass":"weight_gradient","kind":"linear","M":5,"N":10,
     "K":4,"groups":1,"macs":50,"skipped_macs":150,"suppressed":3,"cycles":50,"compute_cycles":20,
     "stall_load_cycles":20,"stall_write_back_cycles":5,"stall_drain_cycles":5,"dense_cycles":100,"speedup":2.0,
     "operand_sparsity":0.75,"utilization":0.25,"sram_bytes":300,"dram_bytes":110,"dram_unique_bytes":100,
@@ -59,7 +60,8 @@ TEST(ReportJson, EveryListHasItsKeys) {
   ASSERT_EQ(json.at("layers").size(), report.passes.size());
   for (const Json& layer : json.at("layers")) {
     const std::uint64_t product = layer.at("M").get<std::uint64_t>() * layer.at("N").get<std::uint64_t>() *
-                                  layer.at("K").get<std::uint64_t>() * layer.at("groups").get<std::uint64_t>();
+                                  layer.at("K").get<std::uint64_t>() *
+                                  layer.at("groups").get<std::uint64_t>();
     EXPECT_EQ(layer.at("macs").get<std::uint64_t>() + layer.at("skipped_macs").get<std::uint64_t>(), product);
     double sum = 0;
     for (const Json& part : layer.at("energy_pj")) sum += part.get<double>();
@@ -103,7 +105,8 @@ TEST(ReportJson, NothingThatIsNoNumberIsPrinted) {
   }
   report.staging[0].speedup = nan;
   const std::string text = report_json(report);
-  for (const char* word : {"nan", "NaN", "inf,", "Inf", ":inf"}) EXPECT_EQ(text.find(word), std::string::npos);
+  for (const char* word : {"nan", "NaN", "inf,", "Inf", ":inf"})
+    EXPECT_EQ(text.find(word), std::string::npos);
   const Json json = Json::parse(text);
   EXPECT_TRUE(json.at("layers").at(0).at("max_ulp").is_null());
   EXPECT_TRUE(json.at("gradients").at(0).at("histogram_share").at(3).is_null());

@@ -1,4 +1,4 @@
-#include "sim/report/text_table.hpp"
+#include "sim/support/text_table.hpp"
 
 #include <algorithm>
 #include <array>

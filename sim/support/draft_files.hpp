@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "sim/cli/line_io.hpp"
 #include "sim/support/ending_signals.hpp"
+#include "sim/support/output.hpp"
 
-namespace mantissa::cli {
+namespace mantissa {
 
 class DraftFile {
  public:
@@ -21,6 +21,8 @@ class DraftFile {
 
   Output& out() { return output_; }
 
+  // Puts it in place.
+  void publish();
   // Puts both in place, or none where the first cannot be. Runs that do so at the same time take turns, so
   // that both files are of one run.
   static void publish(DraftFile& first, DraftFile& second);
@@ -37,4 +39,4 @@ class DraftFile {
   Output output_;
 };
 
-}  // namespace mantissa::cli
+}  // namespace mantissa

@@ -1,4 +1,4 @@
-#include "sim/cli/draft_files.hpp"
+#include "sim/support/draft_files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@
 
 #include "sim/support/ending_signals.hpp"
 
-namespace mantissa::cli {
+namespace mantissa {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,6 +98,12 @@ void DraftFile::rename() {
   draft_.clear();
 }
 
+void DraftFile::publish() {
+  finish();
+  const SignalsHeld held;  // between renaming and forgetting the draft's name
+  rename();
+}
+
 void DraftFile::publish(DraftFile& first, DraftFile& second) {
   first.finish();
   second.finish();
@@ -112,4 +118,4 @@ void DraftFile::publish(DraftFile& first, DraftFile& second) {
   }
 }
 
-}  // namespace mantissa::cli
+}  // namespace mantissa

@@ -1,0 +1,191 @@
+// `mantissa trace synth` and `mantissa trace import`: traces of given shapes with made-up numbers.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/cli/options.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/trace_commands.hpp"
+#include "sim/support/output.hpp"
+#include "sim/trace/scalesim_topology.hpp"
+#include "sim/trace/synthetic.hpp"
+
+namespace mantissa::cli {
+namespace {
+
+constexpr std::int64_t most_images = 4096;
+constexpr std::int64_t largest_width = 65536;
+
+// What both commands take.
+struct NumberOptions {
+  trace::SyntheticNumbers numbers;
+  std::string dtype = "F32";
+  std::string path;
+  std::int64_t batch = 1;
+};
+
+struct SynthOptions : NumberOptions {
+  std::string net;
+  std::string image;
+  std::vector<std::int64_t> widths;
+  std::optional<std::int64_t> tokens;
+  std::optional<std::int64_t> width;
+};
+
+struct ImportOptions : NumberOptions {
+  std::string csv;
+};
+
+void add_number_options(CLI::App& command, NumberOptions& options) {
+  trace::SyntheticNumbers& numbers = options.numbers;
+  command.add_option("--out", options.path, "the trace to write")->type_name("FILE")->required();
+  command.add_option("--sparsity", numbers.sparsity, "share of zeros behind and before a ReLU")
+      ->capture_default_str();
+  command.add_option("--gradient-sparsity", numbers.gradient_sparsity,
+                     "share of zeros in every gradient, ReLU or not");
+  command.add_option("--mu", numbers.mu, "of ln|gradient|")->capture_default_str();
+  command.add_option("--sigma", numbers.sigma, "of ln|gradient|")->capture_default_str();
+  command.add_option("--seed", numbers.seed, "of all numbers")
+      ->transform(whole_number())
+      ->capture_default_str();
+  command.add_option("--dtype", options.dtype, "F32, F16, BF16, F8_E5M2 or F8_E4M3, of all tensors")
+      ->capture_default_str();
+}
+
+std::int64_t image_size(const std::string& text, const std::string& all) {
+  constexpr std::int64_t smallest = 8;
+  constexpr std::int64_t largest = 2048;
+  std::int64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc() || end != text.data() + text.size() || size < smallest || size > largest) {
+    throw std::invalid_argument("--image " + in_quotes(all) +
+                                " is not HEIGHTxWIDTH with both in 8..2048, such as 224x224");
+  }
+  return size;
+}
+
+// A single number stands for a square.
+std::pair<std::int64_t, std::int64_t> image_of(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  return {image_size(text.substr(0, cross), text),
+          image_size(cross == std::string::npos ? text : text.substr(cross + 1), text)};
+}
+
+trace::Network network_of(const SynthOptions& options) {
+  const bool resnet = options.net == "resnet18" || options.net == "resnet50";
+  const auto refuse = [&](bool given, const char* option, const char* owner) {
+    if (given)
+      throw std::invalid_argument(std::string(option) + " is an option of " + owner + ", not of " +
+                                  options.net);
+  };
+  refuse(!resnet && !options.image.empty(), "--image", "resnet18 and resnet50");
+  refuse(options.net != "mlp" && !options.widths.empty(), "--widths", "mlp");
+  refuse(options.net != "transformer" && options.tokens, "--tokens", "transformer");
+  refuse(options.net != "transformer" && options.width, "--width", "transformer");
+  if (resnet) {
+    const auto [height, width] = image_of(options.image.empty() ? "224x224" : options.image);
+    return options.net == "resnet18" ? trace::resnet18(options.batch, height, width)
+                                     : trace::resnet50(options.batch, height, width);
+  }
+  if (options.net == "mlp") {
+    if (options.widths.empty()) return trace::mlp(options.batch, {784, 512, 512, 10});
+    for (const std::int64_t width : options.widths) {
+      if (width < 1 || width > largest_width)
+        throw std::invalid_argument("--widths: " + std::to_string(width) + " is not in 1..65536");
+    }
+    return trace::mlp(options.batch, options.widths);
+  }
+  if (options.net == "transformer")
+    return trace::transformer_block(options.batch, options.tokens.value_or(128), options.width.value_or(512));
+  throw std::invalid_argument("no network " + in_quotes(options.net) +
+                              "; known are resnet18, resnet50, mlp, transformer");
+}
+
+void write(const NumberOptions& options, trace::Network network, const std::string& what) {
+  Progress progress;
+  trace::SyntheticJob job;
+  job.path = options.path;
+  job.network = std::move(network);
+  job.numbers = options.numbers;
+  job.dtype = trace::parse_dtype(options.dtype);
+  job.origin =
+      "mantissa " MANTISSA_VERSION ": " + what + ", synthetic, seed " + std::to_string(options.numbers.seed);
+  job.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  job.progress = [&](std::uint64_t done, std::uint64_t total, const std::string& tensor) {
+    progress.show(done, total, tensor);
+  };
+  const trace::SyntheticSummary summary = trace::write_synthetic(job);
+  progress.clear();
+  char text[200];
+  std::snprintf(text, sizeof text, "%zu layers with %llu parameters, %zu tensors, %.1f MB\n",
+                job.network.size(), static_cast<unsigned long long>(trace::parameter_count(job.network)),
+                summary.tensors, static_cast<double>(std::filesystem::file_size(options.path)) / 1e6);
+  standard_output().text(options.path + ": " + what + ": " + text).flush();
+}
+
+}  // namespace
+
+void add_trace_synth(CLI::App& trace) {
+  auto options = std::make_shared<SynthOptions>();
+  CLI::App* command = trace.add_subcommand("synth", "Make a trace of a known network's shapes");
+  command->add_option("--net", options->net, "resnet18, resnet50, mlp or transformer")->required();
+  command->add_option("--batch", options->batch, "images (mlp, resnet) or sequences (transformer)")
+      ->transform(whole_number(std::int64_t{1}, most_images))
+      ->capture_default_str();
+  command->add_option("--image", options->image, "HxW of resnet's input; default 224x224")->type_name("HxW");
+  command->add_option("--widths", options->widths, "of an mlp's input and layers; default 784,512,512,10")
+      ->delimiter(',')
+      ->type_name("N,N,...");
+  command->add_option("--tokens", options->tokens, "of a transformer's sequence; default 128")
+      ->transform(whole_number(std::int64_t{1}, largest_width));
+  command->add_option("--width", options->width, "of a transformer; default 512")
+      ->transform(whole_number(std::int64_t{1}, largest_width));
+  add_number_options(*command, *options);
+  command->footer(
+      "Shapes are those of the real network, batch norms and downsampling included. Numbers are made up: "
+      "normal\n"
+      "images, half-normal activations with zeros behind a ReLU, weights after He, gradients with lognormal\n"
+      "magnitudes; gradients that come through a ReLU have its zeros. The first layer computes no input\n"
+      "gradient. A transformer is one block: q, k, v, o and two MLP layers; the products of attention\n"
+      "scores have no weights and are no layers here. The same seed gives the same file.\n"
+      "Examples:\n"
+      "  mantissa trace synth --net resnet18 --batch 4 --out resnet18.safetensors\n"
+      "  mantissa trace synth --net mlp --widths 784,1024,10 --batch 64 --dtype BF16 --out mlp.safetensors\n"
+      "  mantissa trace synth --net transformer --batch 2 --gradient-sparsity 0.85 --out block.safetensors");
+  command->callback([options] {
+    const std::string what = options->net + ", batch " + std::to_string(options->batch);
+    write(*options, network_of(*options), what);
+  });
+}
+
+void add_trace_import(CLI::App& trace) {
+  auto options = std::make_shared<ImportOptions>();
+  CLI::App* command = trace.add_subcommand("import", "Make a trace of the shapes in a SCALE-Sim topology");
+  command->add_option("CSV", options->csv, "the topology")->required();
+  command->add_option("--batch", options->batch, "images; a GEMM topology has its batch in M")
+      ->transform(whole_number(std::int64_t{1}, most_images))
+      ->capture_default_str();
+  add_number_options(*command, *options);
+  command->footer(
+      "After a heading line, one layer per line: Layer name, IFMAP Height, IFMAP Width, Filter Height,\n"
+      "Filter Width, Channels, Num Filter, Strides, (convolutions, without padding) or Layer, M, N, K,\n"
+      "(GEMMs). Numbers are made up as by mantissa trace synth; inputs count as outputs of a ReLU but for\n"
+      "the first layer's, which computes no input gradient.\n"
+      "Examples:\n"
+      "  mantissa trace import Resnet18.csv --batch 4 --out resnet18.safetensors\n"
+      "  mantissa trace import gemms.csv --gradient-sparsity 0.85 --out gemms.safetensors");
+  command->callback([options] {
+    const std::string file = std::filesystem::path(options->csv).filename().string();
+    write(*options, trace::read_scalesim_topology(std::filesystem::path(options->csv), options->batch),
+          "topology " + file);
+  });
+}
+
+}  // namespace mantissa::cli

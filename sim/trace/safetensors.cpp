@@ -1,0 +1,297 @@
+#include "sim/trace/safetensors.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "sim/support/user_text.hpp"
+#include "sim/trace/json_text.hpp"
+#include "sim/trace/widen.hpp"
+
+namespace mantissa::trace {
+namespace {
+
+using Json = nlohmann::json;
+
+struct NamedType {
+  std::string_view name;
+  DType dtype;
+  int bytes;
+};
+constexpr std::array<NamedType, 5> types = {{
+    {"F32", DType::f32, 4},
+    {"F16", DType::f16, 2},
+    {"BF16", DType::bf16, 2},
+    {"F8_E5M2", DType::e5m2, 1},
+    {"F8_E4M3", DType::e4m3, 1},
+}};
+
+// Enough for a hundred thousand tensors, and little beside what JSON makes of it in memory.
+constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;
+constexpr std::size_t most_dimensions = 8;
+constexpr std::size_t deepest_header = 3;
+constexpr std::uint64_t length_bytes = 8;
+
+// Of one tensor; `fail` throws with file and tensor in front.
+class TensorRecord {
+ public:
+  TensorRecord(const std::string& file, std::string name, const Json& record)
+      : where_(file + ": tensor " + in_quotes(name, 200)), record_(record) {
+    tensor_.name = std::move(name);
+    if (!record.is_object()) fail("its entry is not an object with dtype, shape and data_offsets");
+    for (const auto& [key, value] : record.items()) {
+      if (key != "dtype" && key != "shape" && key != "data_offsets")
+        fail("unknown key " + in_quotes(key) + "; known are dtype, shape, data_offsets");
+    }
+  }
+
+  TensorInfo read(std::uint64_t data_bytes) {
+    read_type();
+    read_shape();
+    const Json& offsets = field("data_offsets");
+    if (!offsets.is_array() || offsets.size() != 2) fail("data_offsets is not a pair of whole numbers");
+    tensor_.begin = whole_number(offsets[0], "an offset");
+    tensor_.end = whole_number(offsets[1], "an offset");
+    const std::string range =
+        "its data, bytes " + std::to_string(tensor_.begin) + " to " + std::to_string(tensor_.end) + ",";
+    if (tensor_.begin > tensor_.end) fail(range + " end before they begin");
+    if (tensor_.end > data_bytes) {
+      fail(range + " reach beyond the end of the file, which has " + std::to_string(data_bytes) +
+           " bytes of data");
+    }
+    const std::uint64_t stored = tensor_.end - tensor_.begin;
+    if (stored != needed_) {
+      fail("its shape needs " + std::to_string(needed_) + " bytes, but data_offsets give it " +
+           std::to_string(stored));
+    }
+    return std::move(tensor_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw std::invalid_argument(where_ + ": " + what); }
+
+  const Json& field(const char* key) const {
+    const auto found = record_.find(key);
+    if (found == record_.end()) fail(std::string("it has no ") + key);
+    return *found;
+  }
+
+  std::uint64_t whole_number(const Json& value, const char* what) const {
+    if (!value.is_number_unsigned())
+      fail(std::string(what) + " is " + shortened(value.dump(-1, ' ', true)) + ", not a whole number from 0");
+    return value.get<std::uint64_t>();
+  }
+
+  void read_type() {
+    const Json& type = field("dtype");
+    const auto* found = type.is_string()
+                            ? std::find_if(types.begin(), types.end(),
+                                           [&](const NamedType& known) {
+                                             return known.name == type.get_ref<const std::string&>();
+                                           })
+                            : types.end();
+    if (found == types.end()) {
+      fail("its dtype is " + shortened(type.dump(-1, ' ', true)) +
+           "; a trace has F32, F16, BF16, F8_E5M2 and F8_E4M3");
+    }
+    tensor_.dtype = found->dtype;
+  }
+
+  void read_shape() {
+    const Json& shape = field("shape");
+    if (!shape.is_array()) fail("its shape is not a list");
+    if (shape.size() > most_dimensions)
+      fail("it has " + std::to_string(shape.size()) + " dimensions; at most 8 are read");
+    needed_ = bytes_of(tensor_.dtype);
+    bool empty = false;
+    for (const Json& dimension : shape) {
+      const std::uint64_t size = whole_number(dimension, "a dimension");
+      empty = empty || size == 0;
+      // A zero further on must not hide an overflow: elements() multiplies in this order too.
+      if (size > INT64_MAX || __builtin_mul_overflow(needed_, std::max<std::uint64_t>(size, 1), &needed_) ||
+          needed_ > INT64_MAX) {
+        fail("its shape has more than 2^63 bytes");
+      }
+      tensor_.shape.push_back(static_cast<std::int64_t>(size));
+    }
+    if (empty) needed_ = 0;
+  }
+
+  std::string where_;
+  const Json& record_;
+  TensorInfo tensor_;
+  std::uint64_t needed_ = 0;
+};
+
+std::map<std::string, std::string> read_metadata(const Json& metadata, const std::string& file) {
+  std::map<std::string, std::string> result;
+  if (!metadata.is_object()) throw std::invalid_argument(file + ": __metadata__ is not an object of strings");
+  for (const auto& [key, value] : metadata.items()) {
+    if (!value.is_string()) {
+      throw std::invalid_argument(file + ": __metadata__: " + in_quotes(key) +
+                                  " is not a string; JSON inside metadata is written as a string");
+    }
+    result.emplace(key, value.get<std::string>());
+  }
+  return result;
+}
+
+// Side by side from the first byte to the last.
+void check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_bytes, const std::string& file) {
+  const TensorInfo* before = nullptr;
+  for (const TensorInfo& tensor : tensors) {
+    const std::uint64_t expected = before == nullptr ? 0 : before->end;
+    if (tensor.begin < expected) {
+      throw std::invalid_argument(file + ": tensor " + in_quotes(tensor.name, 200) + " overlaps tensor " +
+                                  in_quotes(before->name, 200));
+    }
+    if (tensor.begin > expected) {
+      throw std::invalid_argument(file + ": tensor " + in_quotes(tensor.name, 200) + ": " +
+                                  std::to_string(tensor.begin - expected) +
+                                  " bytes before its data belong to no tensor");
+    }
+    before = &tensor;
+  }
+  const std::uint64_t end = before == nullptr ? 0 : before->end;
+  if (end != data_bytes) {
+    throw std::invalid_argument(file + ": the last " + std::to_string(data_bytes - end) +
+                                " bytes belong to no tensor");
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(DType dtype) { return types[static_cast<std::size_t>(dtype)].name; }
+int bytes_of(DType dtype) { return types[static_cast<std::size_t>(dtype)].bytes; }
+
+DType parse_dtype(std::string_view name) {
+  for (const NamedType& known : types) {
+    if (known.name == name) return known.dtype;
+  }
+  throw std::invalid_argument("no type " + in_quotes(name) +
+                              "; known are F32, F16, BF16, F8_E5M2 and F8_E4M3");
+}
+
+std::uint64_t TensorInfo::elements() const {
+  std::uint64_t count = 1;
+  for (const std::int64_t size : shape) count *= static_cast<std::uint64_t>(size);
+  return count;
+}
+
+Safetensors::Safetensors(const std::filesystem::path& path) : path_(path) {
+  const std::string file = path.string();
+  const auto fail = [&](const char* why) { throw std::invalid_argument("cannot read " + file + ": " + why); };
+  // O_NONBLOCK: opening a pipe must not wait for its writer.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) fail(std::strerror(errno));
+  struct stat status {};
+  void* map = nullptr;
+  std::string trouble;
+  if (::fstat(descriptor, &status) != 0) {
+    trouble = std::strerror(errno);
+  } else if (!S_ISREG(status.st_mode)) {
+    trouble = S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file";
+  } else if (status.st_size > 0) {
+    map = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (map == MAP_FAILED) trouble = std::strerror(errno);
+  }
+  ::close(descriptor);
+  if (!trouble.empty()) fail(trouble.c_str());
+  map_ = {static_cast<const std::byte*>(map), static_cast<std::size_t>(status.st_size)};
+  mapped_ = map != nullptr;
+  try {
+    read_header();
+  } catch (...) {
+    unmap();
+    throw;
+  }
+}
+
+Safetensors::Safetensors(std::span<const std::byte> bytes, std::string name)
+    : path_(std::move(name)), map_(bytes) {
+  read_header();
+}
+
+Safetensors::Safetensors(Safetensors&& other) noexcept
+    : path_(std::move(other.path_)),
+      map_(std::exchange(other.map_, {})),
+      data_(std::exchange(other.data_, {})),
+      mapped_(std::exchange(other.mapped_, false)),
+      tensors_(std::move(other.tensors_)),
+      metadata_(std::move(other.metadata_)),
+      index_(std::move(other.index_)) {}
+
+Safetensors::~Safetensors() { unmap(); }
+
+void Safetensors::unmap() {
+  if (mapped_) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
+  mapped_ = false;
+}
+
+void Safetensors::read_header() {
+  const std::string file = path_.string();
+  const auto fail = [&](const std::string& what) { throw std::invalid_argument(file + ": " + what); };
+  if (map_.size() < length_bytes) {
+    fail("no safetensors file: it has " + std::to_string(map_.size()) + " bytes, and the header's length " +
+         "alone takes 8");
+  }
+  std::uint64_t length = 0;
+  std::memcpy(&length, map_.data(), sizeof length);
+  const std::uint64_t rest = map_.size() - length_bytes;
+  if (length > longest_header) {
+    fail("no safetensors file, or a damaged one: its header would have " + std::to_string(length) +
+         " bytes, and at most " + std::to_string(longest_header) + " are read");
+  }
+  if (length > rest) {
+    fail("truncated: its header should have " + std::to_string(length) + " bytes, and " +
+         std::to_string(rest) + " follow");
+  }
+  const std::string_view text(reinterpret_cast<const char*>(map_.data()) + length_bytes, length);
+  if (text.empty() || text.front() != '{') fail("no safetensors file: its header does not begin with {");
+  data_ = map_.subspan(length_bytes + length);
+
+  const Json header = parse_json(text, file + ": header", deepest_header);
+  for (const auto& [name, record] : header.items()) {
+    if (name == "__metadata__") {
+      metadata_ = read_metadata(record, file);
+    } else {
+      tensors_.push_back(TensorRecord(file, name, record).read(data_.size()));
+    }
+  }
+  const auto place = [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); };
+  std::sort(tensors_.begin(), tensors_.end(),
+            [&](const TensorInfo& a, const TensorInfo& b) { return place(a) < place(b); });
+  check_layout(tensors_, data_.size(), file);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) index_.emplace(tensors_[i].name, i);
+}
+
+const TensorInfo* Safetensors::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &tensors_[found->second];
+}
+
+std::span<const std::byte> Safetensors::bytes(const TensorInfo& tensor) const {
+  return data_.subspan(tensor.begin, tensor.end - tensor.begin);
+}
+
+std::vector<float> Safetensors::values(const TensorInfo& tensor) const {
+  std::vector<float> values(tensor.elements());
+  widen(tensor.dtype, bytes(tensor), values);
+  return values;
+}
+
+void Safetensors::values(const TensorInfo& tensor, std::uint64_t first, std::span<float> part) const {
+  const std::uint64_t element = bytes_of(tensor.dtype);
+  widen(tensor.dtype, bytes(tensor).subspan(first * element, part.size() * element), part);
+}
+
+}  // namespace mantissa::trace

@@ -1,0 +1,173 @@
+#include "sim/trace/trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include "sim/support/user_text.hpp"
+#include "sim/trace/layer_records.hpp"
+#include "sim/trace/layer_shapes.hpp"
+
+namespace mantissa::trace {
+namespace {
+
+constexpr std::array<std::string_view, role_count> role_names = {
+    "input", "weight", "bias", "output", "grad_output", "grad_input", "grad_weight", "gamma", "beta"};
+
+struct TensorName {
+  std::uint32_t step;
+  std::string_view layer;
+  Role role;
+};
+
+// s<step>.<layer>.<role>
+TensorName parse_name(const std::string& name, const std::string& file) {
+  const auto fail = [&](const std::string& what) {
+    throw std::invalid_argument(file + ": tensor " + in_quotes(name, 250) + ": " + what);
+  };
+  const std::string_view text = name;
+  const std::size_t first = text.find('.');
+  const std::size_t last = text.rfind('.');
+  if (first == last) fail("its name is not of the form s<step>.<layer>.<role>");
+  TensorName parsed{0, text.substr(first + 1, last - first - 1), Role::input};
+  const std::string_view digits = text.substr(0, first);
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] =
+      digits.size() < 2 || digits.front() != 's' || (digits[1] == '0' && digits.size() > 2)
+          ? std::from_chars_result{nullptr, std::errc::invalid_argument}
+          : std::from_chars(digits.data() + 1, end, parsed.step);
+  if (error != std::errc() || stop != end)
+    fail("it does not begin with s and a step in 0..4294967295 without leading zeros");
+  const auto* role = std::find(role_names.begin(), role_names.end(), text.substr(last + 1));
+  if (role == role_names.end()) {
+    std::string list;
+    for (const std::string_view known : role_names) list.append(list.empty() ? "" : ", ").append(known);
+    fail("unknown role " + in_quotes(text.substr(last + 1)) + "; known are " + list);
+  }
+  parsed.role = static_cast<Role>(role - role_names.begin());
+  return parsed;
+}
+
+const std::string& required_metadata(const Safetensors& file, std::string_view key) {
+  const auto found = file.metadata().find(std::string(key));
+  if (found == file.metadata().end()) {
+    throw std::invalid_argument(file.path().string() + ": no trace: its metadata have no " +
+                                std::string(key) + "; traces/README.md describes what a trace contains");
+  }
+  return found->second;
+}
+
+void check_metadata_keys(const Safetensors& file) {
+  for (const auto& [key, value] : file.metadata()) {
+    if (!key.starts_with("mantissa.") || key == layers_key || key == run_key || key == origin_key) continue;
+    throw std::invalid_argument(file.path().string() + ": unknown metadata " + in_quotes(key) +
+                                "; known are " + std::string(layers_key) + ", " + std::string(run_key) +
+                                ", " + std::string(origin_key));
+  }
+}
+
+// Every tensor's place: layer, step, role.
+using Slots = std::array<const TensorInfo*, role_count>;
+using Grouped = std::vector<std::map<std::uint32_t, Slots>>;
+
+Grouped group(const Safetensors& file, const std::vector<Layer>& layers) {
+  const std::string name = file.path().string();
+  std::map<std::string_view, std::size_t> index;
+  for (std::size_t i = 0; i < layers.size(); ++i) index.emplace(layers[i].name, i);
+  Grouped grouped(layers.size());
+  for (const TensorInfo& tensor : file.tensors()) {
+    const TensorName parsed = parse_name(tensor.name, name);
+    const auto layer = index.find(parsed.layer);
+    if (layer == index.end()) {
+      throw std::invalid_argument(name + ": tensor " + in_quotes(tensor.name, 250) + ": its layer " +
+                                  in_quotes(parsed.layer, 200) + " is not in " + std::string(layers_key));
+    }
+    grouped[layer->second][parsed.step][static_cast<std::size_t>(parsed.role)] = &tensor;
+  }
+  return grouped;
+}
+
+}  // namespace
+
+std::string_view name_of(LayerKind kind) {
+  constexpr std::array<std::string_view, 3> names = {"conv2d", "linear", "batchnorm"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(Role role) { return role_names[static_cast<std::size_t>(role)]; }
+
+Trace::Trace(const std::filesystem::path& path) : Trace(Safetensors(path)) {}
+
+Trace::Trace(Safetensors file) : file_(std::move(file)) {
+  const std::string name = file_.path().string();
+  layers_ = parse_layers(required_metadata(file_, layers_key), name);
+  check_metadata_keys(file_);
+  if (file_.tensors().empty()) throw std::invalid_argument(name + ": no trace: it has no tensors");
+  const Grouped grouped = group(file_, layers_);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (grouped[i].empty()) {
+      throw std::invalid_argument(name + ": layer " + in_quotes(layers_[i].name, 200) +
+                                  " has no tensor in any step");
+    }
+    LayerShapes shapes(layers_[i], name);
+    for (const auto& [step, tensors] : grouped[i]) {
+      shapes.check(tensors);
+      steps_.push_back(step);
+    }
+  }
+  std::sort(steps_.begin(), steps_.end());
+  steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
+
+  if (const auto run = file_.metadata().find(std::string(run_key)); run != file_.metadata().end()) {
+    RunRecord record = parse_run(run->second, layers_, name);
+    if (record.steps && *record.steps != steps_) check_steps(*record.steps);
+    run_ = std::move(record.run);
+  }
+  if (const auto origin = file_.metadata().find(std::string(origin_key)); origin != file_.metadata().end())
+    origin_ = origin->second;
+}
+
+void Trace::check_steps(const std::vector<std::uint32_t>& promised) const {
+  const std::string where = path().string() + ": " + std::string(run_key) + ": ";
+  for (const std::uint32_t step : promised) {
+    if (!std::binary_search(steps_.begin(), steps_.end(), step)) {
+      throw std::invalid_argument(where + "step " + std::to_string(step) + " has no tensor of any layer");
+    }
+  }
+  for (const std::uint32_t step : steps_) {
+    if (!std::binary_search(promised.begin(), promised.end(), step)) {
+      throw std::invalid_argument(where + "steps do not name step " + std::to_string(step) +
+                                  ", which has tensors");
+    }
+  }
+  throw std::invalid_argument(where + "a step is named twice");
+}
+
+const TensorInfo* Trace::find(std::uint32_t step, const Layer& layer, Role role) const {
+  return file_.find(tensor_name(step, layer.name, role));
+}
+
+std::vector<float> Trace::values(std::uint32_t step, const Layer& layer, Role role) const {
+  return file_.values(required(step, layer, role));
+}
+
+const std::vector<std::int64_t>& Trace::shape(std::uint32_t step, const Layer& layer, Role role) const {
+  return required(step, layer, role).shape;
+}
+
+const TensorInfo& Trace::required(std::uint32_t step, const Layer& layer, Role role) const {
+  const TensorInfo* tensor = find(step, layer, role);
+  if (tensor != nullptr) return *tensor;
+  throw std::invalid_argument(path().string() + ": tensor " +
+                              in_quotes(tensor_name(step, layer.name, role), 250) + " is not there");
+}
+
+std::string tensor_name(std::uint32_t step, std::string_view layer, Role role) {
+  std::string name = "s" + std::to_string(step) + ".";
+  return name.append(layer).append(".").append(name_of(role));
+}
+
+}  // namespace mantissa::trace
