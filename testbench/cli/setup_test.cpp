@@ -53,6 +53,27 @@ TEST_F(Setup, InstallsWhatIsMissing) {
   EXPECT_TRUE(contains(setup("--test").out, "libgtest-dev"));
 }
 
+TEST_F(Setup, InstallsPyTorchOnlyWhenAsked) {
+  EXPECT_FALSE(contains(setup("--test").out, "python3-torch"));
+  const Finished torch = setup("--torch");
+  EXPECT_EQ(torch.exit_code, 0) << torch.err;
+  for (const char* package : {" g++", " python3-torch", " python3-numpy", " dataset-fashion-mnist"}) {
+    EXPECT_TRUE(contains(torch.out, package)) << package << " is missing in " << torch.out;
+  }
+  EXPECT_FALSE(contains(torch.out, "libgtest-dev")) << torch.out;
+}
+
+TEST_F(Setup, TakesOptionsTogetherAndNamesEachPackageOnce) {
+  const Finished run = setup("--test --torch");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "libgtest-dev")) << run.out;
+  EXPECT_TRUE(contains(run.out, "python3-torch")) << run.out;
+  const std::string line = run.out.substr(run.out.find("CALLED apt-get install"));
+  const std::string shared = "dataset-fashion-mnist";  // in both lists
+  EXPECT_NE(line.find(shared), std::string::npos) << line;
+  EXPECT_EQ(line.find(shared), line.rfind(shared)) << line;
+}
+
 TEST_F(Setup, InstallsOnlyThat) {
   stand_in("dpkg-query", "echo installed g++; echo config-files cmake; exit 1");
   const Finished run = setup();
