@@ -18,16 +18,19 @@ namespace {
 
 using Keys = std::set<std::string>;
 
-// Keys in the first column of the tables under `## heading`: "| `weights.format` | ...". Several may share a
-// row.
+// Keys in the first column of the table `| key |` under `## heading`: "| `weights.format` | ...". Several may
+// share a row.
 Keys documented(const std::string& heading) {
   std::istringstream readme(contents(MANTISSA_SOURCE_DIR "/sim/configs/README.md"));
   Keys keys;
   bool inside = false;
+  bool in_table = false;
   const std::regex word("`([^`]+)`");
   for (std::string line; std::getline(readme, line);) {
     if (line.rfind("## ", 0) == 0) inside = line == "## " + heading;
-    if (!inside || line.rfind("| `", 0) != 0) continue;
+    if (line.rfind('|', 0) != 0) in_table = false;
+    if (line.rfind("| key |", 0) == 0) in_table = inside;
+    if (!in_table || line.rfind("| `", 0) != 0) continue;
     const std::string column = line.substr(0, line.find(" | "));
     for (std::sregex_iterator at(column.begin(), column.end(), word), end; at != end; ++at)
       keys.insert((*at)[1]);
