@@ -26,10 +26,10 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    document_.refuse(line_of(mark), open_.empty()
-                                        ? "there is nothing in it"
-                                        : (wants_value() ? in_quotes(pending_.back().first) + " has no value"
-                                                         : std::string("a value is missing")));
+    if (open_.empty()) document_.refuse(1, "there is nothing in it");
+    if (!wants_value()) document_.refuse(line_of(mark), "a value is missing");
+    // The parser sees what is missing only where the next thing stands.
+    document_.refuse(pending_.back().second, in_quotes(pending_.back().first) + " has no value");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
     document_.refuse(line_of(mark), "aliases (*name) are not read here; write the value again");

@@ -162,7 +162,8 @@ void YamlMap::finish() const {
     std::string list;
     for (const std::string& key : known_) list += (list.empty() ? "" : ", ") + key;
     document_->refuse(node_->key_lines[i], "unknown key " + in_quotes(node_->keys[i]) + " in " +
-                                               in_quotes(name_) + "; known are " + list);
+                                               in_quotes(name_) +
+                                               (list.empty() ? "; it has no keys" : "; known are " + list));
   }
 }
 

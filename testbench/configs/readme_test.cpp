@@ -1,0 +1,79 @@
+// sim/configs/README.md documents every key that the loaders know, and no other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "sim/arch/architecture_yaml.hpp"
+#include "sim/configs/config_file.hpp"
+#include "sim/energy/energy_yaml.hpp"
+#include "sim/recipe/recipe_yaml.hpp"
+#include "testbench/cli/scratch.hpp"
+
+namespace mantissa::test {
+namespace {
+
+using Keys = std::set<std::string>;
+
+// Keys in the first column of the table `| key |` under `## heading`: "| `weights.format` | ...". Several may
+// share a row.
+Keys documented(const std::string& heading) {
+  std::istringstream readme(contents(MANTISSA_SOURCE_DIR "/sim/configs/README.md"));
+  Keys keys;
+  bool inside = false;
+  bool in_table = false;
+  const std::regex word("`([^`]+)`");
+  for (std::string line; std::getline(readme, line);) {
+    if (line.rfind("## ", 0) == 0) inside = line == "## " + heading;
+    if (line.rfind('|', 0) != 0) in_table = false;
+    if (line.rfind("| key |", 0) == 0) in_table = inside;
+    if (!in_table || line.rfind("| `", 0) != 0) continue;
+    const std::string column = line.substr(0, line.find(" | "));
+    for (std::sregex_iterator at(column.begin(), column.end(), word), end; at != end; ++at)
+      keys.insert((*at)[1]);
+  }
+  return keys;
+}
+
+// The five classes of tensors have the same keys, documented once as TENSOR.
+std::string with_tensor_class(const std::string& key) {
+  static const std::regex tensor("^(weights|activations|errors|weight_gradients|errors_for_weights)\\.");
+  return std::regex_replace(key, tensor, "TENSOR.");
+}
+
+template <typename Read>
+Keys asked_by(ConfigKind kind, Read read) {
+  Keys keys;
+  for (const std::string& name : shipped_configs(kind)) {
+    const YamlDocument document(find_config(kind, name).text, name);
+    read(document);
+    for (const std::string& key : document.keys_asked()) keys.insert(with_tensor_class(key));
+  }
+  return keys;
+}
+
+TEST(ConfigsReadme, Recipes) {
+  Keys asked = asked_by(ConfigKind::recipe, read_recipe);
+  // A section that no shipped recipe has.
+  const YamlDocument floors(
+      "name: x\narithmetic: fp32\nloss_scale: {kind: dynamic, exponent: 1, floors: [{step: 1, exponent: "
+      "2}]}\n",
+      "x");
+  read_recipe(floors);
+  asked.insert(floors.keys_asked().begin(), floors.keys_asked().end());
+  EXPECT_EQ(documented("Recipes"), asked);
+}
+
+TEST(ConfigsReadme, Architectures) {
+  EXPECT_EQ(documented("Architectures"), asked_by(ConfigKind::architecture, read_architecture));
+}
+
+TEST(ConfigsReadme, EnergyTables) {
+  EXPECT_EQ(documented("Energy tables"), asked_by(ConfigKind::energy, read_energy_table));
+}
+
+}  // namespace
+}  // namespace mantissa::test
