@@ -5,10 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <sstream>
 #include <stdexcept>
-
-#include "models/random/stream.hpp"
 
 namespace mantissa {
 
@@ -67,18 +64,6 @@ ScratchDirectory::ScratchDirectory(const fs::path& cache) {
 ScratchDirectory::~ScratchDirectory() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-}
-
-std::string digest(const std::string& text) {
-  std::uint64_t low = 0;
-  std::uint64_t high = 1;
-  for (const char c : text) {
-    low = mix(low ^ static_cast<unsigned char>(c));
-    high = mix(high + low);
-  }
-  std::ostringstream name;
-  name << std::hex << high << low;
-  return name.str();
 }
 
 }  // namespace mantissa

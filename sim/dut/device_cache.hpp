@@ -27,7 +27,4 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
-// A name in the cache for this text: two chained 64-bit hashes, no defence against forgery.
-std::string digest(const std::string& text);
-
 }  // namespace mantissa

@@ -41,7 +41,7 @@ struct TensorFormat {
   bool via_fp16 = false;
   Scale scale = Scale::fixed;
   int scale_exponent = 0;
-  int bits = 8;  // gemmlowp: 8 or 16
+  int bits = 8;  // gemmlowp: 8 or 16; of weight gradients also 32: they stay FP32
 };
 
 struct LossScaleRule {

@@ -1,0 +1,78 @@
+#include "sim/arch/architecture_yaml.hpp"
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "sim/support/digest.hpp"
+#include "sim/support/yaml_reader.hpp"
+
+namespace mantissa {
+namespace {
+
+// Far beyond every machine, and small enough that no product of sizes overflows.
+constexpr int max_side = 4096;
+constexpr std::int64_t max_bytes = std::int64_t{1} << 40;
+constexpr std::int64_t max_cycles = std::int64_t{1} << 20;
+
+// At least one window of one tile of 8-bit elements must fit half a buffer, or nothing can run. Wider
+// elements are looked at GEMM by GEMM.
+void check_window_fits(const char* key, std::int64_t buffer_bytes, std::int64_t side, const char* side_name,
+                       int window) {
+  const std::int64_t needed = 2 * side * window;
+  if (buffer_bytes < needed) {
+    throw std::invalid_argument(std::string(key) + ": " + std::to_string(buffer_bytes) +
+                                " bytes are too few for one tile: two halves of " + side_name +
+                                " x window = " + std::to_string(side) + " x " + std::to_string(window) +
+                                " bytes need " + std::to_string(needed));
+  }
+}
+
+}  // namespace
+
+Architecture read_architecture(const YamlDocument& document) {
+  Architecture arch;
+  YamlMap root(document, "architecture");
+  root.require("name");
+  root.read("name", arch.name);
+  root.read_with("dataflow", arch.dataflow, [](const std::string& text) { return parse_dataflow(text); });
+  root.read("rows", arch.rows, {1, max_side});
+  root.read("cols", arch.cols, {1, max_side});
+  root.read("window", arch.window, {1, max_side});
+  root.read("depth", arch.depth, {1, max_side});
+  root.read("port", arch.port, {1, max_side});
+  root.read("skip_gradients", arch.skip_gradients);
+  root.read("skip_forward", arch.skip_forward);
+  root.read("pipe_latency", arch.pipe_latency, {0, max_side});
+  root.read("acc_double_buffer", arch.acc_double_buffer);
+  root.read("a_buffer_bytes", arch.a_buffer_bytes, {std::int64_t{1}, max_bytes});
+  root.read("b_buffer_bytes", arch.b_buffer_bytes, {std::int64_t{1}, max_bytes});
+  root.read("dram_latency_cycles", arch.dram_latency_cycles, {std::int64_t{0}, max_cycles});
+  root.read("dram_burst_bytes", arch.dram_burst_bytes, {std::int64_t{1}, std::int64_t{1} << 20});
+  root.read("dram_burst_cycles", arch.dram_burst_cycles, {std::int64_t{1}, max_cycles});
+  root.read("norm_lanes", arch.norm_lanes, {1, max_side});
+  root.read("clock_mhz", arch.clock_mhz, {1, 100000});
+  root.read("energy", arch.energy);
+  root.finish();
+  root.checked([&] {
+    check_window_fits("a_buffer_bytes", arch.a_buffer_bytes, arch.rows, "rows", arch.window);
+    check_window_fits("b_buffer_bytes", arch.b_buffer_bytes, arch.cols, "cols", arch.window);
+    arch.check();
+  });
+  return arch;
+}
+
+Architecture parse_architecture(std::string_view text, const std::string& file) {
+  return read_architecture(YamlDocument(text, file));
+}
+
+Loaded<Architecture> load_architecture(const std::string& name_or_path) {
+  const ConfigFile file = find_config(ConfigKind::architecture, name_or_path);
+  Loaded<Architecture> loaded{parse_architecture(file.text, file.path.string()), digest(file.text),
+                              file.origin};
+  std::string& energy = loaded.value.energy;
+  if (is_config_path(energy) && std::filesystem::path(energy).is_relative())
+    energy = (file.path.parent_path() / energy).string();
+  return loaded;
+}
+
+}  // namespace mantissa

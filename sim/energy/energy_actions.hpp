@@ -1,0 +1,81 @@
+// From what a pass did to the actions that a table prices.
+//
+//   multiply A B           one product; A and B are formats ("e5m2", "fp32") or integers ("uint8", "uint16")
+//   accumulate F           one addition into an accumulator of format F
+//   accumulate intN        one addition of N bits
+//   align N                one product shifted into a frame of N bits
+//   register bit           one bit of an accumulator written
+//   staging write byte     into the staging registers of B
+//   staging read byte N    by one processing element, out of N staged slices
+//   sram byte N            read from or written to a buffer half of N bytes
+//   dram byte
+//   quantize F             one FP32 element to format F; quantize uintN: by the GEMMLOWP quantizer
+//   draw                   one draw of a generator
+//   prune R                one element through the pruner with R random bits
+//   norm KIND PASS         one element of a batch norm; KIND standard or range, PASS forward or backward
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/format/format.hpp"
+#include "models/mac/accumulator.hpp"
+#include "sim/arch/architecture.hpp"
+#include "sim/arch/gemm_cycles.hpp"
+#include "sim/energy/energy_table.hpp"
+
+namespace mantissa {
+
+// What a number is to the hardware: a floating-point code, or an unsigned integer.
+struct NumberKind {
+  std::optional<Format> format;  // none: an integer
+  int integer_bits = 8;
+
+  static NumberKind floating(const Format& format) { return {format, 0}; }
+  static NumberKind integer(int bits) { return {std::nullopt, bits}; }
+
+  int bits() const { return format ? format->bits() : integer_bits; }
+  std::string name() const;  // "e5m2", "uint8"
+  bool is_fp32() const { return format == formats::fp32; }
+};
+
+struct QuantizedElements {
+  NumberKind to;
+  std::uint64_t elements = 0;
+};
+
+// One GEMM, or all groups of a layer's pass together.
+struct GemmWork {
+  NumberKind a = NumberKind::floating(formats::e5m2);
+  NumberKind b = NumberKind::floating(formats::e5m2);
+  NumberKind c = NumberKind::floating(formats::e5m2);  // what the drain makes; FP32 needs no quantizer
+  Accumulator accumulator;                             // of formats; integers add in 48 bits
+  std::int64_t k = 0;
+  bool bias = false;
+  GemmCycles cost;
+  std::vector<QuantizedElements> quantized;  // on the way in; what drains is counted anyway
+  std::uint64_t draws = 0;                   // of all units
+  std::uint64_t pruned = 0;                  // elements that went through the pruner
+  int prune_random_bits = 16;
+};
+
+// One batch norm pass.
+struct NormWork {
+  bool range = false;
+  bool backward = false;
+  std::uint64_t elements = 0;
+  std::uint64_t dram_bytes = 0;
+  std::uint64_t sram_bytes = 0;
+  std::vector<QuantizedElements> quantized;
+  std::uint64_t draws = 0;
+};
+
+// Both leave out what happened 0 times.
+ActionCounts gemm_actions(const Architecture& arch, const GemmWork& work);
+ActionCounts norm_actions(const Architecture& arch, const NormWork& work);
+
+void add(ActionCounts& sum, const ActionCounts& counts);
+
+}  // namespace mantissa

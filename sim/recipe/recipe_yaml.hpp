@@ -1,0 +1,20 @@
+// Recipes from YAML; sim/configs/README.md documents the keys.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/configs/config_file.hpp"
+#include "sim/recipe/recipe.hpp"
+#include "sim/support/yaml_document.hpp"
+
+namespace mantissa {
+
+// All throw std::invalid_argument with file and line for what the text says wrongly.
+// A shipped name ("fp8") or a path.
+Loaded<Recipe> load_recipe(const std::string& name_or_path);
+// `file` is its name in messages.
+Recipe parse_recipe(std::string_view text, const std::string& file);
+Recipe read_recipe(const YamlDocument& document);
+
+}  // namespace mantissa

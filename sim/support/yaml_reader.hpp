@@ -1,0 +1,112 @@
+// Typed access to the keys of a YAML map. A reader asks for what it knows; what nobody asked for is an error.
+// Every message names file and line.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/support/yaml_document.hpp"
+
+namespace mantissa {
+
+// Limits of a number, both included.
+template <typename T>
+struct Limits {
+  T min;
+  T max;
+};
+
+class YamlMap {
+ public:
+  // The document must outlive the map. `title` names the whole file in messages: "recipe".
+  YamlMap(const YamlDocument& document, const std::string& title);
+
+  // Each leaves the value as it is where the key is absent, and throws std::invalid_argument where its value
+  // is of another kind or out of range.
+  void read(const std::string& key, std::string& value);
+  void read(const std::string& key, bool& value);
+  void read(const std::string& key, double& value, Limits<double> limits);
+  void read(const std::string& key, std::vector<double>& values, Limits<double> limits);
+  template <std::integral T>
+  void read(const std::string& key, T& value, Limits<T> limits) {
+    value = static_cast<T>(
+        read_integer(key, static_cast<std::int64_t>(value),
+                     {static_cast<std::int64_t>(limits.min), static_cast<std::int64_t>(limits.max)}));
+  }
+  // One of some words.
+  template <typename T>
+  void read_word(const std::string& key, T& value,
+                 std::initializer_list<std::pair<std::string_view, T>> words) {
+    const YamlNode* node = scalar(key, "a word");
+    if (node == nullptr) return;
+    std::string known;
+    for (const auto& [word, meaning] : words) {
+      if (node->text == word) {
+        value = meaning;
+        return;
+      }
+      known.append(known.empty() ? "" : ", ").append(word);
+    }
+    refuse_value(key, *node, "known are " + known);
+  }
+  // What `parse` makes of the text; its own message is passed on.
+  template <typename T, typename Parse>
+  void read_with(const std::string& key, T& value, Parse parse) {
+    const YamlNode* node = scalar(key, "a word");
+    if (node == nullptr) return;
+    try {
+      value = parse(node->text);
+    } catch (const std::invalid_argument& error) {
+      document_->refuse(node->line, key + ": " + error.what());
+    }
+  }
+
+  bool has(const std::string& key) { return find(key) != nullptr; }
+  void require(const std::string& key);
+  std::optional<YamlMap> map(const std::string& key);
+  std::vector<YamlMap> list_of_maps(const std::string& key);
+  // A map whose keys are names of the file's own choice, each of a map.
+  std::vector<std::pair<std::string, YamlMap>> named_maps(const std::string& key);
+
+  // Throws for the first key that nobody asked for.
+  void finish() const;
+  // Runs a check whose message may begin with a key of this map: adds the file and that key's line.
+  template <typename Check>
+  void checked(Check check) const {
+    try {
+      check();
+    } catch (const std::invalid_argument& error) {
+      refuse_check(error.what());
+    }
+  }
+  [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
+
+ private:
+  YamlMap(const YamlDocument& document, const YamlNode& node, std::string name, std::string path);
+
+  const YamlNode* find(const std::string& key);
+  const YamlNode* at(const std::string& key) const;
+  const YamlNode* scalar(const std::string& key, const char* wanted);
+  const YamlNode* of_kind(const std::string& key, YamlNode::Kind kind, const char* wanted);
+  YamlMap inner(const YamlNode& node, const std::string& name, const std::string& path) const;
+  std::int64_t read_integer(const std::string& key, std::int64_t fallback, Limits<std::int64_t> limits);
+  double number(const std::string& key, const YamlNode& node, Limits<double> limits) const;
+  [[noreturn]] void refuse_value(const std::string& key, const YamlNode& node, const std::string& what) const;
+  [[noreturn]] void refuse_check(const std::string& message) const;
+
+  const YamlDocument* document_;
+  const YamlNode* node_;
+  std::string name_;  // in messages
+  std::string path_;  // of keys, with a dot at its end
+  std::vector<std::string> known_;
+};
+
+}  // namespace mantissa
