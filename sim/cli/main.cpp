@@ -83,6 +83,7 @@ int run(int argc, char** argv) {
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
   mantissa::cli::add_verify(program);
+  mantissa::cli::add_replay(program);
   mantissa::cli::add_trace(program);
   mantissa::cli::add_bench(program);
   mantissa::cli::add_compare(program);

@@ -13,13 +13,14 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/energy/energy_table_yaml.hpp"
+#include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/replay/simulated_engine.hpp"
 #include "sim/report/report_directory.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_table.hpp"
 #include "sim/support/digest.hpp"
+#include "sim/trace/finite.hpp"
 
 namespace mantissa::cli {
 namespace {

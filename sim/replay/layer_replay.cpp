@@ -38,7 +38,8 @@ GemmWork work_of(const GemmPass& pass, const Architecture& arch, const GemmPassR
                 .accumulator = pass.accumulator,
                 .k = result.sides.k,
                 .bias = !pass.bias.empty(),
-                .cost = result.cost};
+                .cost = result.cost,
+                .quantized = {}};
   for (const Operand* operand : made) {
     if (operand->arithmetic != Arithmetic::fp32)
       work.quantized.push_back({kind_of(*operand), operand->values.size()});
