@@ -15,6 +15,7 @@ struct ChecksFailed {};
 void add_bench(CLI::App& program);
 void add_calc(CLI::App& program);
 void add_compare(CLI::App& program);
+void add_cycles(CLI::App& program);
 void add_replay(CLI::App& program);
 void add_trace(CLI::App& program);
 void add_vectors(CLI::App& program);

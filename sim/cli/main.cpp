@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
       "  mantissa calc lfsr --seed 1 --count 4\n"
       "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
       "  mantissa verify fp8_mac\n"
+      "  mantissa cycles --array 32x32 --gemm 256,256,256\n"
       "  mantissa bench\n"
       "  mantissa compare old/report.json new/report.json\n"
       "Every command has its own examples: mantissa COMMAND --help");
@@ -85,6 +86,7 @@ int run(int argc, char** argv) {
   mantissa::cli::add_verify(program);
   mantissa::cli::add_replay(program);
   mantissa::cli::add_trace(program);
+  mantissa::cli::add_cycles(program);
   mantissa::cli::add_bench(program);
   mantissa::cli::add_compare(program);
   try {
