@@ -1,107 +1,12 @@
 #!/usr/bin/python3
-"""What tools/capture_torch.py records, against autograd and plain numpy; files are read by a reader of their own."""
-import json
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
+"""What tools/capture_torch.py records of layers and networks, against autograd and plain numpy."""
 import unittest
-from collections import OrderedDict
 
-SKIPPED = 77  # CTest's SKIP_RETURN_CODE
-TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
-try:
-    import numpy as np
-    import torch
-    from torch import nn
-    from torch.nn import functional as F
-except ImportError as error:
-    print(f"skipped: {error}; tools/setup --torch installs it")
-    sys.exit(SKIPPED)
-sys.path.insert(0, str(TOOLS))
-from capture_torch import Capture, CaptureError, encode  # noqa: E402
-
-torch.set_num_threads(1)
-DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
-
-
-# ---- oracles ------------------------------------------------------------------------------------------------
-
-def read(path):
-    """Metadata, and the tensors as float64; asserts what the format demands."""
-    data = pathlib.Path(path).read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:8 + length])
-    body = data[8 + length:]
-    metadata = header.pop("__metadata__")
-    tensors, end = {}, 0
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        assert entry["data_offsets"][0] == end, f"a gap or overlap before {name}"
-        begin, end = entry["data_offsets"]
-        words = body[begin:end]
-        if entry["dtype"] == "BF16":  # the upper half of an FP32
-            words = b"".join(b"\0\0" + words[i:i + 2] for i in range(0, len(words), 2))
-        kind = "<f2" if entry["dtype"] == "F16" else "<f4"
-        tensors[name] = np.frombuffer(words, kind).reshape(entry["shape"]).astype(np.float64)
-    assert end == len(body), "bytes after the last tensor"
-    assert (8 + length) % 8 == 0
-    return metadata, tensors
-
-
-def patches(x, kernel, layer):
-    """x padded and cut: [n, c, kh, kw, oh, ow], one shifted copy for each tap."""
-    (sh, sw), (ph, pw), (dh, dw) = layer["stride"], layer["padding"], layer["dilation"]
-    x = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
-    oh = (x.shape[2] - dh * (kernel[0] - 1) - 1) // sh + 1
-    ow = (x.shape[3] - dw * (kernel[1] - 1) - 1) // sw + 1
-    taps = [[x[:, :, i * dh:i * dh + sh * (oh - 1) + 1:sh, j * dw:j * dw + sw * (ow - 1) + 1:sw]
-             for j in range(kernel[1])] for i in range(kernel[0])]
-    return np.moveaxis(np.array(taps), (0, 1), (2, 3))
-
-
-def conv_weight_gradient(x, grad, weight_shape, layer):
-    cut, groups = patches(x, weight_shape[2:], layer), layer["groups"]
-    n, c, kh, kw, oh, ow = cut.shape
-    cut = cut.reshape(n, groups, c // groups, kh, kw, oh, ow)
-    grad = grad.reshape(n, groups, -1, oh, ow)
-    return np.einsum("ngcklxy,ngoxy->gockl", cut, grad).reshape(weight_shape)
-
-
-def conv_forward(x, weight, layer):
-    cut, groups = patches(x, weight.shape[2:], layer), layer["groups"]
-    n, c, kh, kw, oh, ow = cut.shape
-    cut = cut.reshape(n, groups, c // groups, kh, kw, oh, ow)
-    weight = weight.reshape(groups, -1, *weight.shape[1:])
-    return np.einsum("ngcklxy,gockl->ngoxy", cut, weight).reshape(n, -1, oh, ow)
-
-
-def named(**modules):
-    return nn.Sequential(OrderedDict(modules))
-
-
-class CaptureTest(unittest.TestCase):
-    def setUp(self):
-        torch.manual_seed(7)
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.path = os.path.join(scratch.name, "t.safetensors")
-
-    def record(self, model, *inputs, loss=lambda y: (y * torch.arange(y.numel()).view_as(y).cos()).sum(), **options):
-        """One recorded step; the capture, layers by name, tensors of step 3 by `layer.role`."""
-        capture = Capture(model, self.path, [3], quiet=True, outputs=True, **options)
-        with capture.step(3):
-            loss(model(*inputs)).backward()
-        metadata, tensors = read(self.path)
-        layers = json.loads(metadata["mantissa.layers"])
-        self.assertTrue(all(name.startswith("s3.") for name in tensors))
-        return capture, {layer["name"]: layer for layer in layers}, {n[3:]: t for n, t in tensors.items()}
-
-    def close(self, got, expected, tolerance=1e-5):
-        got = np.asarray(got, np.float64)
-        expected = expected.detach().numpy() if isinstance(expected, torch.Tensor) else expected
-        self.assertEqual(got.shape, expected.shape)
-        self.assertLessEqual(np.abs(got - expected).max(), tolerance * max(1e-30, np.abs(expected).max()))
+from capture_support import CaptureTest, named, np, read, torch  # first: skips where PyTorch is missing
+from capture_torch import Capture, CaptureError
+from conv_oracle import conv_forward, conv_weight_gradient
+from torch import nn
+from torch.nn import functional as F
 
 
 class Convolutions(CaptureTest):
@@ -169,7 +74,8 @@ class LinearLayers(CaptureTest):
 
 class BatchNorms(CaptureTest):
     def test_gamma_and_beta_make_the_output(self):
-        for norm, shape in [(nn.BatchNorm2d(4), (3, 4, 5, 6)), (nn.BatchNorm1d(4), (7, 4)), (nn.BatchNorm1d(4), (3, 4, 5)),
+        for norm, shape in [(nn.BatchNorm2d(4), (3, 4, 5, 6)), (nn.BatchNorm1d(4), (7, 4)),
+                            (nn.BatchNorm1d(4), (3, 4, 5)),
                             (nn.BatchNorm2d(4, affine=False), (3, 4, 5, 6)),
                             (nn.BatchNorm1d(4, track_running_stats=False).eval(), (7, 4))]:
             with self.subTest(norm=norm):
@@ -179,7 +85,8 @@ class BatchNorms(CaptureTest):
                 x, channels = t["model.input"], (4,) + (1,) * (len(shape) - 2)
                 axes = tuple(axis for axis in range(len(shape)) if axis != 1)
                 hat = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + norm.eps)
-                self.close(t["model.output"], hat * t["model.gamma"].reshape(channels) + t["model.beta"].reshape(channels))
+                gamma, beta = t["model.gamma"].reshape(channels), t["model.beta"].reshape(channels)
+                self.close(t["model.output"], hat * gamma + beta)
                 if norm.affine:
                     self.close((t["model.grad_output"] * hat).sum(axes), norm.weight.grad)
                     self.close(t["model.grad_output"].sum(axes), norm.bias.grad)
@@ -322,176 +229,6 @@ class Surroundings(CaptureTest):
         self.assertEqual(capture.notes, [])
         with self.assertRaisesRegex(CaptureError, "name 'norm'"):
             Capture(model, self.path, [0], layers=["norm"])
-
-
-class Files(CaptureTest):
-    def train(self, capture, model, steps):
-        for step in steps:
-            with capture.step(step):
-                model(torch.randn(5, 4)).sum().backward()
-
-    def test_steps_and_run(self):
-        model = nn.Linear(4, 4)
-        capture = Capture(model, self.path, [4, 2], quiet=True, loss_scale=1024, description="a test")
-        self.train(capture, model, range(2))
-        self.assertFalse(os.path.exists(self.path))
-        self.train(capture, model, range(2, 4))
-        metadata, tensors = read(self.path)  # complete after each recorded step
-        self.assertEqual(json.loads(metadata["mantissa.run"]), {"loss_scale": 1024, "steps": [2]})
-        self.train(capture, model, range(4, 9))
-        metadata, tensors = read(self.path)
-        self.assertEqual(json.loads(metadata["mantissa.run"]), {"loss_scale": 1024, "steps": [2, 4]})
-        self.assertEqual(metadata["description"], "a test")
-        self.assertEqual({name.split(".")[0] for name in tensors}, {"s2", "s4"})
-        self.assertEqual(os.listdir(os.path.dirname(self.path)), ["t.safetensors"])  # no draft is left
-        self.assertEqual(len(model._forward_hooks), 0)
-
-    def test_a_step_that_comes_again_is_recorded_once(self):
-        model = nn.Linear(4, 4)
-        capture = Capture(model, self.path, [1], quiet=True)
-        self.train(capture, model, [0, 1, 2])
-        before = read(self.path)[1]["s1.model.input"]
-        self.train(capture, model, [0, 1, 2])
-        self.close(read(self.path)[1]["s1.model.input"], before, 0)
-        self.assertIn("over all epochs", capture.notes[0])
-
-    def test_types(self):
-        x = torch.randn(5, 4)
-        x[0, 0] = 1e-30
-        for dtype, gradient_dtype, width in [("F32", "F32", 4), ("F16", "BF16", 2), ("BF16", "F32", 2)]:
-            model = nn.Linear(4, 4)
-            self.record(model, x, dtype=dtype, gradient_dtype=gradient_dtype, loss=lambda y: (y * 1e-20).sum())
-            header = json.loads(pathlib.Path(self.path).read_bytes()[8:].split(b"}}")[0] + b"}}")
-            self.assertEqual(header["s3.model.input"]["dtype"], dtype)
-            self.assertEqual(header["s3.model.grad_output"]["dtype"], gradient_dtype)
-            begin, end = header["s3.model.input"]["data_offsets"]
-            self.assertEqual(end - begin, 20 * width)
-            t = read(self.path)[1]
-            self.close(t["s3.model.input"], x, 2.0**-8)
-            self.close(t["s3.model.grad_output"], np.full((5, 4), 1e-20), 2.0**-8)
-
-    def test_what_is_too_large_for_f16_is_kept(self):
-        x = torch.full((2, 4), 1e6)
-        capture, _, t = self.record(nn.Linear(4, 4), x, dtype="F16")
-        self.close(t["model.input"], x, 0)
-        self.assertIn("s3.model.input is beyond F16", capture.notes[0])
-
-    def test_numbers_that_are_not_finite_are_noted(self):
-        capture, _, t = self.record(nn.Linear(4, 4), torch.full((2, 4), float("nan")), dtype="BF16")
-        self.assertTrue(np.isnan(t["model.input"]).all())
-        self.assertIn("s3.model.input has numbers that are not finite", capture.notes[0])
-
-    def test_bf16_rounds_as_torch_does(self):
-        bits = np.random.default_rng(1).integers(0, 2**32, 100000, np.uint32)
-        bits[:8] = [0x3F808000, 0x3F818000, 0x3F807FFF, 0x3F808001, 0x7F7FFFFF, 0x80000001, 0x7F800000, 0xFF800000]
-        values = bits.view(np.float32)
-        values = values[~np.isnan(values)]
-        expected = torch.from_numpy(values.copy()).to(torch.bfloat16).view(torch.int16).numpy().view(np.uint16)
-        self.assertTrue(np.array_equal(encode(values, "BF16"), expected))
-        nan = np.array([0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001], np.uint32).view(np.float32)
-        self.assertTrue(((encode(nan, "BF16") & 0x7FFF) > 0x7F80).all())
-
-    def test_channels_last_is_stored_in_the_order_of_its_shape(self):
-        x = torch.randn(2, 3, 4, 5)
-        model = nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
-        _, _, t = self.record(model, x.to(memory_format=torch.channels_last))
-        self.close(t["model.input"], x, 0)
-        self.close(t["model.weight"], model.weight, 0)
-
-    def test_through_a_link(self):
-        target = self.path + ".target"
-        os.symlink(target, self.path)
-        self.record(nn.Linear(2, 2), torch.randn(2, 2))
-        self.assertTrue(os.path.islink(self.path) and os.path.isfile(target))
-
-
-class WrongUse(CaptureTest):
-    def refused(self, message, *arguments, **options):
-        with self.assertRaisesRegex(CaptureError, message):
-            Capture(*arguments, **options)
-
-    def test_arguments(self):
-        model = nn.Linear(2, 2)
-        self.refused("not a torch.nn.Module", model.forward, self.path, [0])
-        self.refused("no step", model, self.path, [])
-        self.refused("2\\^32", model, self.path, [-1])
-        self.refused("not a whole number", model, self.path, [0.5])
-        self.refused("unknown dtype 'F64'", model, self.path, [0], dtype="F64")
-        self.refused("F32 or BF16", model, self.path, [0], gradient_dtype="F16")
-        self.refused("loss_scale", model, self.path, [0], loss_scale=float("nan"))
-        self.refused("cannot write", model, "/no/such/directory/t.safetensors", [0])
-        self.refused("cannot write", model, os.path.dirname(self.path), [0])
-        self.refused("no Conv2d, Linear", nn.ReLU(), self.path, [0])
-
-    def test_steps_without_passes(self):
-        model = nn.Linear(2, 2)
-        capture = Capture(model, self.path, [0], quiet=True)
-        with self.assertRaisesRegex(CaptureError, "forward pass inside the step"):
-            with capture.step(0):
-                pass
-        with self.assertRaisesRegex(CaptureError, r"loss.backward\(\) inside the step"):
-            with capture.step(0):
-                model(torch.randn(2, 2))
-        with self.assertRaisesRegex(CaptureError, "before step 0 has ended"):
-            capture.begin(0)
-            capture.begin(1)
-        capture.cancel()
-        self.assertFalse(os.path.exists(self.path))
-
-    def test_an_exception_of_the_training_passes_through(self):
-        model = nn.Linear(2, 2)
-        capture = Capture(model, self.path, [0], quiet=True)
-        with self.assertRaises(ZeroDivisionError):
-            with capture.step(0):
-                model(torch.randn(2, 2)).sum().backward()
-                raise ZeroDivisionError
-        self.assertFalse(os.path.exists(self.path))
-        self.assertEqual(len(model._forward_hooks), 0)
-
-
-class Program(CaptureTest):
-    def run_program(self, *arguments, **options):
-        return subprocess.run(["/usr/bin/python3", TOOLS / "capture_torch.py", *arguments], text=True,
-                              capture_output=True, check=False, **options)
-
-    def test_errors(self):
-        for arguments, message in [(["--data", "/no/such"], "dataset-fashion-mnist"),
-                                   (["--data", "/no/such", "--shipped"], "--shipped takes no other option"),
-                                   (["--steps", "1,x"], "'1,x' is not a list")]:
-            run = self.run_program("--out", self.path, *arguments)
-            self.assertEqual(run.returncode, 2, run.stderr)
-            self.assertIn(message, run.stderr)
-            self.assertNotIn("Traceback", run.stderr)
-            self.assertFalse(os.path.exists(self.path))
-
-    def test_says_which_package_is_missing(self):
-        blocked = os.path.join(os.path.dirname(self.path), "blocked")
-        os.mkdir(blocked)
-        pathlib.Path(blocked, "torch.py").write_text("raise ImportError('no torch here')")
-        run = self.run_program("--out", self.path, env=dict(os.environ, PYTHONPATH=blocked))
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("python3-torch", run.stderr)
-        self.assertNotIn("Traceback", run.stderr)
-
-    @unittest.skipUnless(DATA.is_dir(), "dataset-fashion-mnist is not installed")
-    def test_same_seed_same_file(self):
-        texts = []
-        for seed in ("1", "1", "2"):
-            run = self.run_program("--net", "mlp", "--steps", "0,3", "--batch", "16", "--record-batch", "4", "--seed",
-                                   seed, "--loss-scale", "8", "--out", self.path)
-            self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertIn("test accuracy", run.stdout)
-            texts.append(pathlib.Path(self.path).read_bytes())
-        self.assertEqual(texts[0], texts[1])
-        self.assertNotEqual(texts[0], texts[2])
-        metadata, t = read(self.path)
-        self.assertEqual([layer["kind"] for layer in json.loads(metadata["mantissa.layers"])],
-                         ["linear", "batchnorm", "linear", "batchnorm", "linear"])
-        # Cross entropy's gradient: each sample's row sums to 0, and is at most loss_scale / batch.
-        g = t["s3.fc3.grad_output"]
-        self.assertEqual(g.shape, (4, 10))
-        self.assertLess(np.abs(g.sum(1)).max(), 1e-5)
-        self.assertTrue(1 < np.abs(g).max() <= 8 / 4)
 
 
 if __name__ == "__main__":
