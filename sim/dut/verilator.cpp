@@ -6,7 +6,6 @@
 
 #include "sim/dut/device_cache.hpp"
 #include "sim/dut/device_shim.hpp"
-#include "sim/dut/process.hpp"
 #include "sim/support/digest.hpp"
 #include "sim/support/process.hpp"
 

@@ -26,6 +26,7 @@ const std::vector<Arguments>& every_command() {
       {"calc", "lfsr"},
       {"vectors"},
       {"bench"},
+      {"compare"},
   };
   return commands;
 }

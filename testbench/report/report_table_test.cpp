@@ -19,7 +19,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(TextTable, HumanUnits) {
   EXPECT_EQ(with_prefix(0), "0");
@@ -29,7 +31,7 @@ TEST(TextTable, HumanUnits) {
   EXPECT_EQ(with_prefix(999600), "1.00M");
   EXPECT_EQ(with_prefix(123456789), "123M");
   EXPECT_EQ(with_prefix(2.5), "2.50");
-  EXPECT_EQ(with_prefix(1e300), fixed_text(1e285, 0) + "P");
+  EXPECT_EQ(with_prefix(1e18), "1000P");
   EXPECT_EQ(with_prefix(std::nan("")), "-");
   EXPECT_EQ(energy_text(0), "0.00 pJ");
   EXPECT_EQ(energy_text(0.25), "250 fJ");
@@ -51,9 +53,9 @@ TEST(TextTable, LongNamesLoseTheirMiddle) {
 
 TEST(TextTable, NothingHarmsATerminal) {
   EXPECT_EQ(printable("a\x1b[31m\n\x7f"), "a\\x1b[31m\\x0a\\x7f");
-  EXPECT_EQ(printable("\xC2\x9B"), "\\x9b");          // CSI in its C1 form
-  EXPECT_EQ(printable("\xC3\xB1"), "\xC3\xB1");       // a letter
-  EXPECT_EQ(printable("\xFF\xC3"), "\uFFFD\uFFFD");   // no UTF-8
+  EXPECT_EQ(printable("\xC2\x9B"), "\\x9b");                   // CSI in its C1 form
+  EXPECT_EQ(printable("\xC3\xB1"), "\xC3\xB1");                // a letter
+  EXPECT_EQ(printable("\xFF\xC3"), "\uFFFD\uFFFD");            // no UTF-8
   EXPECT_EQ(printable("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
   EXPECT_EQ(printable("\xE2\x82\xAC\xF0\x9F\x98\x80"), "\xE2\x82\xAC\xF0\x9F\x98\x80");
 }
@@ -63,16 +65,15 @@ TEST(TextTable, ColumnsAreAligned) {
   table.row({"ñ", "1"});
   table.rule();
   table.row({"longer", "1234"});
-  EXPECT_EQ(table.text(1),
-            " name       n\n ------  ----\n ñ          1\n ------  ----\n longer  1234\n");
+  EXPECT_EQ(table.text(1), " name       n\n ------  ----\n ñ          1\n ------  ----\n longer  1234\n");
 }
 
 TEST(ReportTable, OneTablePerPassAndTheSummaryLast) {
   const ReplayReport report = example_report();
   const std::string text = report_text(report);
-  const std::size_t forward = text.find("Forward\n");
-  const std::size_t input = text.find("Input gradient\n");
-  const std::size_t weight = text.find("Weight gradient\n");
+  const std::size_t forward = text.find("Forward (");
+  const std::size_t input = text.find("Input gradient (");
+  const std::size_t weight = text.find("Weight gradient (");
   ASSERT_NE(weight, std::string::npos);
   EXPECT_LT(forward, input);
   EXPECT_LT(input, weight);
@@ -80,13 +81,15 @@ TEST(ReportTable, OneTablePerPassAndTheSummaryLast) {
   const std::vector<std::string> lines = lines_of(text);
   EXPECT_EQ(lines.back().rfind("energy per MAC: table45 (45 nm, 0.90 V) ", 0), 0U) << lines.back();
   EXPECT_TRUE(contains(lines.back(), " | table40 (40 nm) "));
-  for (const char* word : {"pJ executed", "pJ dense", "% derived"}) EXPECT_TRUE(contains(lines.back(), word)) << word;
-  for (const char* word : {"lognormal-sparse", "seed 1", "500 MHz", "images/s", "made up for the tests", "note: layer pool1"})
+  for (const char* word : {"pJ executed", "pJ dense", "% derived"})
+    EXPECT_TRUE(contains(lines.back(), word)) << word;
+  for (const char* word :
+       {"lognormal-sparse", "seed 1", "500 MHz", "images/s", "made up for the tests", "note: layer pool1"})
     EXPECT_TRUE(contains(text, word)) << word;
   for (const std::string& line : lines) EXPECT_LE(width_of(line), 160U) << line;
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     if (contains(lines[i], "MxNxK")) {
-      EXPECT_LE(width_of(lines[i]), 125U);
+      EXPECT_LE(width_of(lines[i]), 128U);
     }
   }
 }
@@ -94,7 +97,8 @@ TEST(ReportTable, OneTablePerPassAndTheSummaryLast) {
 TEST(ReportTable, EnergyPerMacByHand) {
   const ReplayReport report = tiny_report();
   const std::string text = summary(report, total(report));
-  EXPECT_TRUE(contains(text, "energy per MAC: table45 (45 nm, 0.90 V) 2.40 pJ executed, 1.50 pJ dense, 25% derived\n"))
+  EXPECT_TRUE(contains(
+      text, "energy per MAC: table45 (45 nm, 0.90 V) 2.40 pJ executed, 1.50 pJ dense, 25% derived\n"))
       << text;
 }
 
@@ -102,7 +106,8 @@ TEST(ReportTable, RowsShowTheFiguresOfAPass) {
   const std::string table = pass_table(tiny_report(), Pass::weight_gradient);
   const std::vector<std::string> lines = lines_of(table);
   ASSERT_EQ(lines.size(), 4U) << table;
-  for (const char* word : {"fc", "5x10x4", "75.0%", " 50 ", "40/10/10", "25.0%", "2.00x", "110 B", "200 pJ", "4.00", "exact"})
+  for (const char* word :
+       {"fc", "5x10x4", "75.0%", " 50 ", "40/10/10", "25.0%", "2.00x", "110 B", "200 pJ", "4.00", "exact"})
     EXPECT_TRUE(contains(lines[3], word)) << word << "\n" << table;
   EXPECT_FALSE(contains(lines[1], "step"));  // there is only one
   EXPECT_TRUE(contains(pass_table(example_report(), Pass::forward), "step"));

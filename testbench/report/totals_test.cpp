@@ -61,8 +61,9 @@ TEST(Totals, WhatDoesNotExistIsNotANumber) {
   report.passes.clear();
   const ReportTotals totals = total(report);
   EXPECT_EQ(totals.overall.cost.cycles(), 0U);
-  for (const double figure : {totals.overall.utilization, totals.overall.speedup, totals.overall.tops,
-                              totals.overall.median_sqnr_db, totals.images_per_second, totals.gradient_sparsity}) {
+  for (const double figure :
+       {totals.overall.utilization, totals.overall.speedup, totals.overall.tops,
+        totals.overall.median_sqnr_db, totals.images_per_second, totals.gradient_sparsity}) {
     EXPECT_TRUE(std::isnan(figure));
   }
 }
