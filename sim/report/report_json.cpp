@@ -153,23 +153,29 @@ Json all_totals_json(const ReportTotals& totals) {
   return json;
 }
 
+// Where a figure of a table comes from.
+template <typename Figure>
+Json provenance(Json json, const Figure& figure) {
+  json["pj"] = number(figure.pj);
+  json["kind"] = figure.derived ? "derived" : "measured";
+  if (!figure.formula.empty()) json["formula"] = figure.formula;
+  if (!figure.source.empty()) json["source"] = figure.source;
+  return json;
+}
+
 Json table_json(const EnergyTable& table) {
   Json prices = Json::array();
-  for (const auto& [action, price] : table.prices) {
-    Json json{{"action", action},
-              {"pj", number(price.pj)},
-              {"component", price.component},
-              {"kind", price.derived ? "derived" : "measured"}};
-    if (!price.formula.empty()) json["formula"] = price.formula;
-    if (!price.source.empty()) json["source"] = price.source;
-    prices.push_back(std::move(json));
-  }
+  for (const auto& [action, price] : table.prices)
+    prices.push_back(provenance({{"action", action}, {"component", price.component}}, price));
+  Json figures = Json::array();
+  for (const auto& [name, figure] : table.figures) figures.push_back(provenance({{"name", name}}, figure));
   return {{"name", table.name},
           {"source", table.source},
           {"node_nm", number(table.node_nm)},
           {"voltage_v", table.voltage_v > 0 ? number(table.voltage_v) : Json(nullptr)},
           {"clock_mhz", table.clock_mhz > 0 ? number(table.clock_mhz) : Json(nullptr)},
-          {"prices", std::move(prices)}};
+          {"prices", std::move(prices)},
+          {"figures", std::move(figures)}};
 }
 
 template <typename Item, typename Make>

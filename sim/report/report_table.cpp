@@ -11,7 +11,7 @@ namespace {
 
 using Align = TextTable::Align;
 
-constexpr std::size_t layer_width = 20;
+constexpr std::size_t layer_width = 18;
 constexpr std::size_t line_width = 120;
 
 bool has_steps(const ReplayReport& report) {
@@ -179,11 +179,11 @@ std::string pass_table(const ReplayReport& report, Pass pass) {
   if (steps) columns.push_back({"step"});
   for (const TextTable::Column& column : std::initializer_list<TextTable::Column>{{"layer", Align::left},
                                                                                   {"MxNxK"},
-                                                                                  {"skipped"},
+                                                                                  {"skip"},
                                                                                   {"cycles"},
-                                                                                  {"ld/wb/dr %"},
+                                                                                  {"stall %"},
                                                                                   {"util"},
-                                                                                  {"speed-up"},
+                                                                                  {"speed"},
                                                                                   {"DRAM"},
                                                                                   {"energy"},
                                                                                   {"pJ/MAC"},
@@ -212,7 +212,7 @@ std::string pass_table(const ReplayReport& report, Pass pass) {
     }
     table.row(std::move(cells));
   }
-  return title_of(pass) + "\n" + table.text(2);
+  return title_of(pass) + " (stall: load/write-back/drain; speed: over the dense run)\n" + table.text(2);
 }
 
 std::string staging_table(const ReplayReport& report, const ReportTotals& totals) {

@@ -27,6 +27,7 @@ const std::vector<Arguments>& every_command() {
       {"vectors"},
       {"cycles"},
       {"bench"},
+      {"compare"},
   };
   return commands;
 }

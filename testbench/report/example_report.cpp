@@ -21,6 +21,7 @@ EnergyTable table(const std::string& name, double multiply, double accumulate, d
   result.prices["sram byte"] = {sram, false, "sram", "", "a talk"};
   result.prices["dram byte"] = {dram, false, "dram", "", "a talk"};
   result.prices["quantize element"] = {0.4, true, "quantize", "an FP32 addition", "a talk"};
+  result.figures["fp32 add"] = {0.4, false, "", "a talk"};
   return result;
 }
 

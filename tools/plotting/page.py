@@ -157,7 +157,8 @@ def provenance(report):
             f'<tr><td class="text">{esc(price["action"])}</td><td>{price["pj"]:.4g}</td>'
             f'<td class="text">{esc(price["component"])}</td><td class="text">{esc(price["kind"])}</td>'
             f'<td class="text wrap">{esc(price.get("formula", ""))}</td><td class="text wrap">{esc(price.get("source", ""))}</td></tr>'
-            for price in one["prices"])
+            for price in one["prices"] + [{**figure, "action": figure["name"], "component": "(in formulas)"}
+                                          for figure in one["figures"]])
         parts.append(
             f"<details><summary>Energy table {esc(one['name'])} ({esc(', '.join(f for f in facts if f))}): {esc(one['source'])}"
             '</summary><div class="scroll tall"><table><thead><tr><th class="text">action</th><th>pJ</th>'

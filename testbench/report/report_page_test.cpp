@@ -1,0 +1,189 @@
+// tools/plot on a report, and its page in a real browser.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "sim/report/report_directory.hpp"
+#include "sim/report/report_json.hpp"
+#include "sim/support/process.hpp"
+#include "testbench/cli/scratch.hpp"
+#include "testbench/report/example_report.hpp"
+
+namespace mantissa::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* python = "/usr/bin/python3";
+constexpr const char* plot = MANTISSA_SOURCE_DIR "/tools/plot";
+constexpr const char* chromium = "/usr/bin/chromium";
+
+// Drawn once for all tests of the suite.
+class ReportPage : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch_ = new Scratch;
+    const std::vector<std::string> notes = write_report(example_report(), directory());
+    // Only a machine without matplotlib may leave the plots out.
+    if (!notes.empty()) missing_ = notes.front();
+  }
+  static void TearDownTestSuite() { delete scratch_; }
+  void SetUp() override {
+    if (!missing_.empty()) GTEST_SKIP() << missing_;
+  }
+  static fs::path directory() { return fs::path(scratch_->path()) / "out"; }
+
+  static Scratch* scratch_;
+  static std::string missing_;
+};
+
+Scratch* ReportPage::scratch_ = nullptr;
+std::string ReportPage::missing_;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(ReportPage, EveryPlotIsThereAsPngAndSvg) {
+  for (const std::string name : {"energy", "cycles", "roofline", "sqnr", "gradients", "speedup"}) {
+    EXPECT_EQ(contents(directory() / (name + ".png")).substr(1, 3), "PNG") << name;
+    const std::string svg = contents(directory() / (name + ".svg"));
+    EXPECT_TRUE(contains(svg, "<svg")) << name;
+    EXPECT_FALSE(contains(svg, "dc:date")) << name;
+  }
+  EXPECT_EQ(contents(directory() / "report.json"), report_json(example_report()));
+  EXPECT_FALSE(fs::exists(MANTISSA_SOURCE_DIR "/tools/plotting/__pycache__"));
+}
+
+TEST_F(ReportPage, ThePageAsksNobodyForAnything) {
+  const std::string page = contents(directory() / "report.html");
+  EXPECT_TRUE(contains(page, "default-src 'none'"));
+  for (const char* word : {"http://", "https://", "src=\"//", "@import", "<script src"})
+    EXPECT_FALSE(contains(page, word)) << word;
+}
+
+// The flags that let it run as root, without a display and without asking the network for anything.
+ProcessResult browse(const std::string& page, const std::vector<std::string>& more) {
+  const Scratch profile;
+  std::vector<std::string> command{chromium,
+                                   "--headless",
+                                   "--no-sandbox",
+                                   "--disable-gpu",
+                                   "--disable-quic",
+                                   "--no-first-run",
+                                   "--disable-background-networking",
+                                   "--disable-component-update",
+                                   "--disable-sync",
+                                   "--enable-logging=stderr",
+                                   "--window-size=1280,2400",
+                                   "--hide-scrollbars",
+                                   "--user-data-dir=" + profile.path()};
+  command.insert(command.end(), more.begin(), more.end());
+  command.push_back("file://" + page);
+  return run_process(command);
+}
+
+// What Chromium's log says of the page; of the browser itself it says much that does not matter here.
+void expect_no_complaint(const std::string& log) {
+  for (const char* word : {":CONSOLE", "net_error", "ERR_", "Refused to", "Uncaught"})
+    EXPECT_FALSE(contains(log, word)) << log;
+}
+
+TEST_F(ReportPage, ChromiumShowsItWithoutErrors) {
+  if (!fs::exists(chromium)) GTEST_SKIP() << "chromium is not installed (tools/setup --test)";
+  const std::string page = (directory() / "report.html").string();
+  const ProcessResult dom = browse(page, {"--dump-dom"});
+  EXPECT_EQ(dom.exit_code, 0);
+  expect_no_complaint(dom.output);
+  EXPECT_TRUE(contains(dom.output, "data-plots=\"6/6\"")) << dom.output.substr(0, 3000);
+
+  const std::string picture = scratch_->path() + "/page.png";
+  const ProcessResult shot = browse(page, {"--screenshot=" + picture});
+  EXPECT_EQ(shot.exit_code, 0);
+  expect_no_complaint(shot.output);
+  // Not blank: many colours, those of the plots among them.
+  const ProcessResult colours = run_process(
+      {python, "-c",
+       "import sys, matplotlib.image\n"
+       "pixels = (matplotlib.image.imread(sys.argv[1])[:, :, :3] * 255).round().astype(int).reshape(-1, 3)\n"
+       "found = {tuple(pixel) for pixel in pixels.tolist()}\n"
+       "print('blue' if (0, 114, 178) in found else 'no blue', len(found) > 500, len(pixels))\n",
+       picture});
+  EXPECT_EQ(colours.output, "blue True 3072000\n");
+}
+
+TEST_F(ReportPage, ABrokenPageWouldBeNoticed) {
+  if (!fs::exists(chromium)) GTEST_SKIP() << "chromium is not installed (tools/setup --test)";
+  std::string page = contents(directory() / "report.html");
+  const std::size_t image = page.find("base64,") + 7;
+  page.replace(image, 40, std::string(40, 'A'));
+  page.insert(page.find("</body>"), "<script>undefined_function()</script>");
+  const std::string path = scratch_->path() + "/broken.html";
+  std::ofstream(path) << page;
+  const ProcessResult dom = browse(path, {"--dump-dom"});
+  EXPECT_TRUE(contains(dom.output, "data-plots=\"5/6\""));
+  EXPECT_TRUE(contains(dom.output, ":CONSOLE"));
+}
+
+TEST(ToolsPlot, SaysWhatIsWrong) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/report.json";
+  const auto said = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    const ProcessResult run = run_process({python, plot, path, "--out", scratch.path()});
+    EXPECT_EQ(run.exit_code, 2) << run.output;
+    EXPECT_EQ(std::count(run.output.begin(), run.output.end(), '\n'), 1) << run.output;
+    return run.output;
+  };
+  EXPECT_TRUE(contains(said("{"), "no JSON"));
+  EXPECT_TRUE(contains(said("[]"), "no report of mantissa"));
+  EXPECT_TRUE(contains(said("{\"mantissa_report\": 2}"), "no report of mantissa"));
+  EXPECT_EQ(run_process({python, plot, path + "x", "--out", scratch.path()}).exit_code, 2);
+  EXPECT_EQ(run_process({python, plot, "--help"}).exit_code, 0);
+}
+
+class LongToolsPlot : public testing::Test {
+ protected:
+  static void draw(const ReplayReport& report, const std::string& directory) {
+    fs::create_directory(directory);
+    std::ofstream(directory + "/report.json") << report_json(report);
+    const ProcessResult run = run_process({python, plot, directory + "/report.json", "--out", directory});
+    EXPECT_EQ(run.exit_code, 0) << run.output;
+  }
+};
+
+TEST_F(LongToolsPlot, EqualReportsGiveEqualFiles) {
+  const Scratch scratch;
+  draw(example_report(), scratch.path() + "/a");
+  draw(example_report(), scratch.path() + "/b");
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(scratch.path() + "/a")) {
+    const fs::path other = fs::path(scratch.path()) / "b" / entry.path().filename();
+    EXPECT_EQ(contents(entry.path()), contents(other)) << entry.path();
+    ++files;
+  }
+  EXPECT_EQ(files, 14);
+}
+
+// Nothing at all, one pass, undefined figures everywhere, strange names, and a large network.
+TEST_F(LongToolsPlot, EveryReportCanBeDrawn) {
+  const Scratch scratch;
+  ReplayReport empty = tiny_report();
+  empty.passes.clear();
+  draw(empty, scratch.path() + "/empty");
+  ReplayReport odd = tiny_report();
+  odd.passes[0].layer = "$x_{$ <b>&\x01 \xC3\xB1 _^";
+  odd.passes[0].accuracy = {.sqnr_db = std::nan(""), .cosine = std::nan("")};
+  odd.peak_bytes_per_cycle = 0;
+  odd.gradients.resize(1);  // without a histogram
+  draw(odd, scratch.path() + "/odd");
+  EXPECT_FALSE(contains(contents(scratch.path() + "/odd/report.html"), "<b>&"));
+  draw(example_report(60, 1), scratch.path() + "/large");
+}
+
+}  // namespace
+}  // namespace mantissa::test
