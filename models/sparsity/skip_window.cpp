@@ -1,23 +1,30 @@
 #include "models/sparsity/skip_window.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace mantissa {
 namespace {
 
-void check_schedule(const SkipWindow& array, std::int64_t k, std::size_t counts) {
-  array.check();
+void check_length(std::int64_t k) {
   if (k < 1 || k > std::int64_t{1} << 31) {
     throw std::invalid_argument("a step has 1..2^31 of k, not " + std::to_string(k));
   }
-  const auto windows = static_cast<std::size_t>(array.windows(k));
-  if (counts % windows != 0 || counts / windows > static_cast<std::size_t>(array.rows)) {
-    throw std::invalid_argument(std::to_string(counts) + " non-zero counts are not those of up to " +
-                                std::to_string(array.rows) + " rows of " + std::to_string(windows) +
-                                " windows");
+}
+
+void check_step(const SkipWindow& array, std::int64_t k, std::int64_t rows_in_use) {
+  check_length(k);
+  if (rows_in_use < 0 || rows_in_use > array.rows) {
+    throw std::invalid_argument(std::to_string(rows_in_use) + " rows in use do not fit an array of " +
+                                std::to_string(array.rows));
   }
+}
+
+[[noreturn]] void throw_count(std::int64_t row, std::uint64_t count, std::uint64_t length) {
+  throw std::invalid_argument("row " + std::to_string(row) + " has " + std::to_string(count) +
+                              " non-zero elements in a window of " + std::to_string(length));
 }
 
 }  // namespace
@@ -49,32 +56,85 @@ std::vector<std::uint32_t> nonzero_counts(std::span<const std::uint8_t> a, const
 }
 
 SkipSchedule skip_schedule(const SkipWindow& array, std::int64_t k, std::span<const std::uint32_t> nonzero) {
-  check_schedule(array, k, nonzero.size());
+  SkipScheduler scheduler(array);
+  check_length(k);
   const std::int64_t windows = array.windows(k);
-  const auto rows_in_use = static_cast<std::int64_t>(nonzero.size()) / windows;
-  SkipSchedule schedule;
-  std::uint64_t staged = 0;                         // Ld(w)
-  std::vector<std::uint64_t> row_done(array.rows);  // T(r, w)
-  std::vector<std::uint64_t> all_done(windows);     // max over r of T(r, w): the window's slot is free
-  for (std::int64_t w = 0; w < windows; ++w) {
-    const std::uint64_t length = std::min<std::int64_t>(array.window, k - w * array.window);
-    const std::uint64_t slot_free = w < array.depth ? 0 : all_done[w - array.depth];
-    staged = std::max(staged, slot_free) + (length + array.port - 1) / array.port;
-    for (std::int64_t row = 0; row < array.rows; ++row) {
-      const bool in_use = row < rows_in_use;
-      const std::uint64_t count = in_use ? nonzero[row * windows + w] : 0;
-      if (count > length) {
-        throw std::invalid_argument("row " + std::to_string(row) + " has " + std::to_string(count) +
-                                    " non-zero elements in a window of " + std::to_string(length));
-      }
-      const std::uint64_t taken = array.skip ? count : length;
-      row_done[row] = std::max(row_done[row], staged) + std::max<std::uint64_t>(1, taken);
-      if (in_use) schedule.elements_taken += taken;
-      all_done[w] = std::max(all_done[w], row_done[row]);
-    }
+  const auto counts = static_cast<std::int64_t>(nonzero.size());
+  if (counts % windows != 0) {
+    throw std::invalid_argument(std::to_string(counts) + " non-zero counts are not those of rows of " +
+                                std::to_string(windows) + " windows");
   }
-  schedule.cycles = all_done.back();
+  return scheduler.schedule(k, nonzero, counts / windows, windows);
+}
+
+SkipScheduler::SkipScheduler(const SkipWindow& array) : array_(array) {
+  array.check();
+  row_done_.resize(array.rows);
+}
+
+template <class Taken>
+SkipSchedule SkipScheduler::recurrence(std::int64_t k, std::int64_t rows_in_use, bool skip,
+                                       const Taken& taken) {
+  const std::int64_t windows = array_.windows(k);
+  const std::int64_t slots = std::min<std::int64_t>(array_.depth, windows);
+  std::fill(row_done_.begin(), row_done_.end(), 0);
+  slot_free_.assign(slots, 0);
+  SkipSchedule schedule;
+  std::uint64_t staged = 0;  // Ld(w)
+  std::int64_t slot = 0;     // w mod depth
+  for (std::int64_t w = 0; w < windows; ++w) {
+    const std::uint64_t length = std::min<std::int64_t>(array_.window, k - w * array_.window);
+    staged = std::max(staged, slot_free_[slot]) + (length + array_.port - 1) / array_.port;
+    std::uint64_t all_done = 0;
+    const auto finish = [&](std::uint64_t& done, std::uint64_t elements) {
+      done = std::max(done, staged) + std::max<std::uint64_t>(1, elements);
+      all_done = std::max(all_done, done);
+    };
+    for (std::int64_t row = 0; row < rows_in_use; ++row) {
+      const std::uint64_t elements = taken(row, w, length);
+      finish(row_done_[row], elements);
+      schedule.elements_taken += elements;
+    }
+    for (std::int64_t row = rows_in_use; row < array_.rows; ++row) {
+      finish(row_done_[row], skip ? 0 : length);
+    }
+    slot_free_[slot] = all_done;
+    slot = slot + 1 == slots ? 0 : slot + 1;
+    schedule.cycles = all_done;
+  }
   return schedule;
+}
+
+template <class Count>
+SkipSchedule SkipScheduler::schedule(std::int64_t k, std::span<const Count> nonzero, std::int64_t rows_in_use,
+                                     std::int64_t stride) {
+  check_step(array_, k, rows_in_use);
+  const std::int64_t windows = array_.windows(k);
+  if (stride < windows ||
+      (rows_in_use > 0 &&
+       (stride > std::numeric_limits<std::int64_t>::max() / (2 * rows_in_use) ||
+        static_cast<std::int64_t>(nonzero.size()) < (rows_in_use - 1) * stride + windows))) {
+    throw std::invalid_argument(std::to_string(nonzero.size()) + " non-zero counts are not those of " +
+                                std::to_string(rows_in_use) + " rows of " + std::to_string(windows) +
+                                " windows, " + std::to_string(stride) + " apart");
+  }
+  const bool skip = array_.skip;
+  const Count* counts = nonzero.data();
+  return recurrence(k, rows_in_use, skip, [=](std::int64_t row, std::int64_t w, std::uint64_t length) {
+    const std::uint64_t count = counts[row * stride + w];
+    if (count > length) throw_count(row, count, length);
+    return skip ? count : length;
+  });
+}
+template SkipSchedule SkipScheduler::schedule(std::int64_t, std::span<const std::uint16_t>, std::int64_t,
+                                              std::int64_t);
+template SkipSchedule SkipScheduler::schedule(std::int64_t, std::span<const std::uint32_t>, std::int64_t,
+                                              std::int64_t);
+
+SkipSchedule SkipScheduler::dense(std::int64_t k, std::int64_t rows_in_use) {
+  check_step(array_, k, rows_in_use);
+  return recurrence(k, rows_in_use, false,
+                    [](std::int64_t, std::int64_t, std::uint64_t length) { return length; });
 }
 
 }  // namespace mantissa

@@ -38,4 +38,31 @@ std::vector<std::uint32_t> nonzero_counts(std::span<const std::uint8_t> a, const
 // std::invalid_argument for a count above its window's length and for sizes that do not fit.
 SkipSchedule skip_schedule(const SkipWindow& array, std::int64_t k, std::span<const std::uint32_t> nonzero);
 
+// The same for many steps of one array, without an allocation per step, on counts where they lie in a larger
+// matrix.
+class SkipScheduler {
+ public:
+  // Throws what SkipWindow::check throws.
+  explicit SkipScheduler(const SkipWindow& array);
+
+  const SkipWindow& array() const { return array_; }
+
+  // The counts of row r begin at nonzero[r * stride]. Count is std::uint16_t or std::uint32_t. Throws what
+  // skip_schedule throws.
+  template <class Count>
+  SkipSchedule schedule(std::int64_t k, std::span<const Count> nonzero, std::int64_t rows_in_use,
+                        std::int64_t stride);
+  // Skipping off, whatever the array's setting: no counts are needed.
+  SkipSchedule dense(std::int64_t k, std::int64_t rows_in_use);
+
+ private:
+  // taken(row, w, length): elements that a row in use takes of window w.
+  template <class Taken>
+  SkipSchedule recurrence(std::int64_t k, std::int64_t rows_in_use, bool skip, const Taken& taken);
+
+  SkipWindow array_;
+  std::vector<std::uint64_t> row_done_;   // T(r, w)
+  std::vector<std::uint64_t> slot_free_;  // max over r of T(r, w), slot w mod depth
+};
+
 }  // namespace mantissa

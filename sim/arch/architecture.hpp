@@ -15,6 +15,12 @@ enum class Dataflow : std::uint8_t { os_skip, scalesim_ws, scalesim_is, scalesim
 Dataflow parse_dataflow(std::string_view text);  // "os-skip", "scalesim-ws", ...
 std::string_view name_of(Dataflow dataflow);
 
+// The largest machine that can be modelled.
+struct ArchitectureLimits {
+  static constexpr int side = 4096;     // rows, columns
+  static constexpr int window = 65535;  // a count of non-zeros has 16 bits
+};
+
 struct Architecture {
   std::string name = "edge";
   Dataflow dataflow = Dataflow::os_skip;

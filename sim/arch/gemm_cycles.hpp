@@ -10,6 +10,11 @@
 
 namespace mantissa {
 
+// Larger GEMMs are refused: no cycle count may leave 64 bits, and nobody wants to wait.
+constexpr std::int64_t max_gemm_size = std::int64_t{1} << 31;   // of m, n, k each
+constexpr std::int64_t max_gemm_macs = std::int64_t{1} << 48;   // m * n * k
+constexpr std::int64_t max_gemm_steps = std::int64_t{1} << 30;  // of a machine with memory
+
 // C[m,n] = A[m,k] B[k,n] and how wide the elements are in memory.
 struct GemmShape {
   std::int64_t m = 0;
@@ -41,6 +46,9 @@ struct GemmCycles {
   GemmCycles& operator+=(const GemmCycles& other);
   friend bool operator==(const GemmCycles&, const GemmCycles&) = default;
 };
+
+// Throws std::invalid_argument for sizes below 1 and above the limits.
+void check_gemm_size(std::int64_t m, std::int64_t n, std::int64_t k);
 
 // k per step of a tile (ARITHMETIC.md 7, "Steps"): k itself where a tile is one step. Throws
 // std::invalid_argument where not even one window fits half a buffer.

@@ -1,0 +1,67 @@
+#include "sim/arch/architecture.hpp"
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/support/user_text.hpp"
+
+namespace mantissa {
+namespace {
+
+struct DataflowName {
+  Dataflow dataflow;
+  std::string_view name;
+};
+constexpr std::array<DataflowName, 5> dataflow_names = {{{Dataflow::os_skip, "os-skip"},
+                                                         {Dataflow::scalesim_ws, "scalesim-ws"},
+                                                         {Dataflow::scalesim_is, "scalesim-is"},
+                                                         {Dataflow::scalesim_os, "scalesim-os"},
+                                                         {Dataflow::stonne_os, "stonne-os"}}};
+
+void check_range(std::string_view key, std::int64_t value, std::int64_t min, std::int64_t max) {
+  if (value < min || value > max) {
+    throw std::invalid_argument(std::string(key) + " " + std::to_string(value) + " is out of range; it is " +
+                                std::to_string(min) + ".." + std::to_string(max));
+  }
+}
+
+}  // namespace
+
+Dataflow parse_dataflow(std::string_view text) {
+  std::string known;
+  for (const auto& [dataflow, name] : dataflow_names) {
+    if (name == text) return dataflow;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw std::invalid_argument("unknown dataflow " + in_quotes(text) + "; there are " + known);
+}
+
+std::string_view name_of(Dataflow dataflow) {
+  for (const auto& [each, name] : dataflow_names) {
+    if (each == dataflow) return name;
+  }
+  throw std::logic_error("a dataflow without a name");
+}
+
+// The upper limits keep every product of the closed form within 64 bits; no machine comes near them.
+void Architecture::check() const {
+  check_range("rows", rows, 1, ArchitectureLimits::side);
+  check_range("cols", cols, 1, ArchitectureLimits::side);
+  check_range("window", window, 1, ArchitectureLimits::window);
+  check_range("depth", depth, 1, 1024);
+  check_range("port", port, 1, ArchitectureLimits::window);
+  check_range("pipe_latency", pipe_latency, 0, 1024);
+  check_range("a_buffer_bytes", a_buffer_bytes, 1, std::int64_t{1} << 40);
+  check_range("b_buffer_bytes", b_buffer_bytes, 1, std::int64_t{1} << 40);
+  check_range("dram_latency_cycles", dram_latency_cycles, 0, 1 << 20);
+  check_range("dram_burst_bytes", dram_burst_bytes, 1, 1 << 20);
+  check_range("dram_burst_cycles", dram_burst_cycles, 1, 1 << 12);
+  check_range("norm_lanes", norm_lanes, 1, ArchitectureLimits::side);
+  if (!(clock_mhz > 0 && clock_mhz <= 1e6)) {
+    throw std::invalid_argument("clock_mhz " + std::to_string(clock_mhz) +
+                                " is out of range; it is above 0 and at most 1000000");
+  }
+}
+
+}  // namespace mantissa
