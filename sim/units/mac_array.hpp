@@ -132,9 +132,9 @@ class MacArrayUnit : public ClockedUnit {
   std::size_t computing_ = 0;
   std::size_t draining_ = 0;
   Drain drain_ = Drain::idle;
-  int row_ = 0;               // that is sent
-  bool row_known_ = false;    // row_out_ is that row
-  OutputRow row_out_;         // made when it is first asked for
+  int row_ = 0;                  // that is sent
+  bool row_known_ = false;       // row_out_ is that row
+  OutputRow row_out_;            // made when it is first asked for
   std::vector<OutputRow> pipe_;  // registers between the accumulators and the outputs
   std::vector<Lfsr> lanes_;      // per column
   bool zero_seed_ = false;

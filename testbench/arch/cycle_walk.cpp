@@ -10,7 +10,9 @@ namespace {
 
 using Count = std::int64_t;
 
-Count packed(Count elements, int bits) { return (elements * bits) / 8 + ((elements * bits) % 8 != 0 ? 1 : 0); }
+Count packed(Count elements, int bits) {
+  return (elements * bits) / 8 + ((elements * bits) % 8 != 0 ? 1 : 0);
+}
 
 struct Step {
   Count tile = 0;
@@ -30,7 +32,8 @@ class ArrayAtWork {
       : arch_(arch), skip_(skip), step_(step), a_(a), rows_(arch.rows) {}
 
   bool done() const {
-    return std::all_of(rows_.begin(), rows_.end(), [this](const Row& row) { return row.window == windows(); });
+    return std::all_of(rows_.begin(), rows_.end(),
+                       [this](const Row& row) { return row.window == windows(); });
   }
 
   // One cycle; returns how many elements of A were taken by rows in use.
@@ -119,9 +122,10 @@ class Machine {
       name_this_cycle();
       pass_one_cycle();
     }
-    cost_.sram_bytes = cost_.dram_bytes + static_cast<std::uint64_t>(packed(static_cast<Count>(cost_.a_taken), shape_.a_bits) +
-                                               packed(static_cast<Count>(cost_.b_staged), shape_.b_bits) +
-                                               packed(static_cast<Count>(cost_.drained), shape_.c_bits));
+    cost_.sram_bytes = cost_.dram_bytes +
+                       static_cast<std::uint64_t>(packed(static_cast<Count>(cost_.a_taken), shape_.a_bits) +
+                                                  packed(static_cast<Count>(cost_.b_staged), shape_.b_bits) +
+                                                  packed(static_cast<Count>(cost_.drained), shape_.c_bits));
     cost_.dram_bytes_unique = static_cast<std::uint64_t>(packed(shape_.m * shape_.k, shape_.a_bits) +
                                                          packed(shape_.k * shape_.n, shape_.b_bits) +
                                                          packed(shape_.m * shape_.n, shape_.c_bits));
@@ -197,9 +201,8 @@ class Machine {
     return !next.opens || drained(accumulators_of(next.tile));
   }
   bool loaded(Count step) const {
-    return std::none_of(transfers_.begin(), transfers_.end(), [step](const Transfer& t) {
-      return t.kind == Transfer::Kind::load && t.of == step;
-    });
+    return std::none_of(transfers_.begin(), transfers_.end(),
+                        [step](const Transfer& t) { return t.kind == Transfer::Kind::load && t.of == step; });
   }
 
   void start_what_can_start() {

@@ -157,20 +157,12 @@ RandomGemm random_gemm(std::mt19937_64& engine) {
 }
 
 std::string text_of(const GemmCycles& c) {
-  const nlohmann::ordered_json json{{"compute", c.compute},
-                                    {"load", c.stall_load},
-                                    {"write-back", c.stall_write_back},
-                                    {"drain", c.stall_drain},
-                                    {"dram", c.dram_bytes},
-                                    {"unique", c.dram_bytes_unique},
-                                    {"sram", c.sram_bytes},
-                                    {"a", c.a_taken},
-                                    {"b", c.b_staged},
-                                    {"c", c.drained},
-                                    {"macs", c.macs},
-                                    {"skipped", c.skipped},
-                                    {"tiles", c.tiles},
-                                    {"steps", c.steps}};
+  const nlohmann::ordered_json json{
+      {"compute", c.compute},   {"load", c.stall_load}, {"write-back", c.stall_write_back},
+      {"drain", c.stall_drain}, {"dram", c.dram_bytes}, {"unique", c.dram_bytes_unique},
+      {"sram", c.sram_bytes},   {"a", c.a_taken},       {"b", c.b_staged},
+      {"c", c.drained},         {"macs", c.macs},       {"skipped", c.skipped},
+      {"tiles", c.tiles},       {"steps", c.steps}};
   return json.dump();
 }
 
@@ -181,7 +173,8 @@ TEST(GemmCycles, AgreesWithAWalkThroughEveryCycle) {
   for (int i = 0; i < 4000; ++i) {
     const RandomGemm gemm = random_gemm(engine);
     const GemmCycles walked = walk_every_cycle(gemm.arch, gemm.shape, gemm.skip, gemm.rows);
-    const GemmCycles closed = gemm_cycles(gemm.arch, gemm.shape, gemm.skip, counts_of(gemm.rows, gemm.arch.window));
+    const GemmCycles closed =
+        gemm_cycles(gemm.arch, gemm.shape, gemm.skip, counts_of(gemm.rows, gemm.arch.window));
     ASSERT_EQ(text_of(closed), text_of(walked)) << "machine " << i;
     stalled[0] += closed.stall_load > 0 ? 1 : 0;
     stalled[1] += closed.stall_write_back > 0 ? 1 : 0;
@@ -264,7 +257,8 @@ TEST(GemmCycles, LargestCostsStayWithin64Bits) {
   arch.dram_burst_bytes = 1;
   arch.dram_burst_cycles = 1 << 12;
   // B does not stay: 2^17 tiles load all of its 2^48 elements, of 4 bytes each, byte by byte.
-  const GemmShape shape{.m = 1 << 9, .n = 1 << 8, .k = max_gemm_size, .a_bits = 32, .b_bits = 32, .c_bits = 32};
+  const GemmShape shape{
+      .m = 1 << 9, .n = 1 << 8, .k = max_gemm_size, .a_bits = 32, .b_bits = 32, .c_bits = 32};
   const GemmCycles cost = gemm_cycles(arch, shape, false, {});
   EXPECT_GT(cost.stall_load, std::uint64_t{1} << 61);
   EXPECT_EQ(cost.macs, std::uint64_t{1} << 48);

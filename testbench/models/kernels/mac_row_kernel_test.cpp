@@ -1,6 +1,4 @@
 // The row kernel against the scalar element: all pairs of codes on accumulators of every kind.
-#include "models/kernels/mac_row.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "models/kernels/decode_table.hpp"
+#include "models/kernels/mac_row.hpp"
 #include "models/mac/fp8_pe.hpp"
 #include "testbench/models/kernels/all_targets.hpp"
 
