@@ -21,6 +21,7 @@ struct ArrayFormats {
   Format c = formats::e5m2;
   Rounding c_rounding = Rounding::rne();
   Overflow c_overflow = Overflow::ieee;
+  int leap = Lfsr::default_leap;  // of the generators of a stochastic drain
   friend bool operator==(const ArrayFormats&, const ArrayFormats&) = default;
 };
 
@@ -33,9 +34,23 @@ struct ArrayJob {
   std::span<const float> bias;      // one per column, or none
   int c_scale = 0;                  // exponent of the drain quantizer
   bool skip = false;
-  DrawSource draws;             // of the drain's lanes, unit 0
+  DrawSource draws;             // of the drain's lanes, unit 0; its leap is that of the array
   std::int64_t first_tile = 0;  // tile numbers continue over the groups of a layer
+  // Bits of an element in memory; 0: those of its format. Wider ones are padded.
+  int a_bits = 0;
+  int b_bits = 0;
+  int c_bits = 0;
 };
+
+// The job as the closed form sees it.
+inline GemmShape shape_of(const ArrayJob& job, const ArrayFormats& formats) {
+  return {.m = job.m,
+          .n = job.n,
+          .k = job.k,
+          .a_bits = job.a_bits != 0 ? job.a_bits : formats.a.bits(),
+          .b_bits = job.b_bits != 0 ? job.b_bits : formats.b.bits(),
+          .c_bits = job.c_bits != 0 ? job.c_bits : formats.c.bits()};
+}
 
 struct ArrayRun {
   std::vector<std::uint32_t> codes;  // [m, n]

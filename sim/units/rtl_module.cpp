@@ -215,6 +215,16 @@ void RtlModule::corrupt(std::string_view /*stage*/) {
   throw std::logic_error("RTL is corrupted by changing its sources");
 }
 
+void RtlModule::settle_mirror() {
+  for (const Device::Pin& pin : device_.pins()) {
+    const Device::Pin* same = pin.output ? nullptr : mirror_->find(pin.name);
+    if (same != nullptr) same->set(pin.get());
+  }
+  mirror_->eval();
+  mirror_->dump_wave(
+      static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS)));
+}
+
 void RtlModule::settle() {
   if (latency_ > 0 && clk_i.posedge()) {
     // The device has no valid: this side remembers in which cycles a result is one.
@@ -230,6 +240,7 @@ void RtlModule::settle() {
     if (input.pin != nullptr) input.pin->set(input.port->read());
   }
   device_.eval();
+  if (mirror_ != nullptr) settle_mirror();
   ready_o.write(ready_out_ == nullptr || sample(ready_out_));
   if (valid_out_ != nullptr) {
     valid_o.write(sample(valid_out_));

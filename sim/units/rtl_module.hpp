@@ -49,6 +49,10 @@ class RtlModule : public UnitModule {
   std::vector<std::string> missing_outputs() const;
   std::vector<std::string> undriven_inputs() const;
 
+  // From now on this device gets what the module's own gets and writes it into its open waveform: the same
+  // RTL, compiled for waves, beside one that is not. nullptr: no longer.
+  void mirror(Device* device) { mirror_ = device; }
+
   struct Transfers {
     bool taken = false;  // the device took the input
     bool given = false;  // it gave an output
@@ -73,9 +77,11 @@ class RtlModule : public UnitModule {
 
   bool drives(const Device::Pin& pin) const;
   void settle();
+  void settle_mirror();
   void before_end_of_elaboration() override;
 
   Device& device_;
+  Device* mirror_ = nullptr;
   int latency_;
   std::vector<std::unique_ptr<DataIn>> input_ports_;
   std::vector<std::unique_ptr<DataOut>> output_ports_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/units/mismatch.hpp"
 #include "sim/units/rtl_module.hpp"
 #include "sim/verify/reference.hpp"
 
@@ -25,22 +26,7 @@ struct LockstepOptions {
   std::uint64_t wave_last = ~std::uint64_t{0};
 };
 
-struct Mismatch {
-  std::string what;   // "acc_o is wrong", "no output for 10000 cycles", ...
-  std::string model;  // "rtl" or "systemc"
-  std::string stage;  // where the datapath first went wrong, if the unit shows it
-  std::uint64_t cycle = 0;
-  struct Value {
-    std::string port;
-    std::string expected;  // hex; empty for an input
-    std::string actual;
-    std::string expected_decimal = {};  // empty: not a number
-    std::string actual_decimal = {};
-  };
-  std::vector<Value> inputs;
-  std::vector<Value> outputs;
-  std::vector<std::string> golden;  // the golden model's inside view
-};
+using mantissa::Mismatch;
 
 struct LockstepResult {
   std::uint64_t inputs = 0;

@@ -1,0 +1,72 @@
+// The place of the array in the accelerator: mac_array in SystemC, or the compiled RTL, or both side by side
+// with every output compared.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/arch/engine.hpp"
+#include "sim/arch/machine/rtl_array.hpp"
+#include "sim/units/mismatch.hpp"
+#include "sim/units/rtl_module.hpp"
+
+namespace mantissa {
+
+class ArraySlot {
+ public:
+  // The ports of mac_array, in order.
+  enum Input { a, b, count, used, skip, last, drain, bias, scale, load, seed, input_count };
+  enum Output { c, flags, row_last, suppressed, zero_seed, tap, output_count };
+
+  // Inside of a module's constructor: the signals and units become its children. Throws what compile_array
+  // throws.
+  ArraySlot(const Architecture& arch, const ArrayFormats& formats, Engine engine,
+            const std::filesystem::path& rtl_directory);
+
+  // The inputs of the next half cycle; data signals that are not written stay.
+  void clock(bool level) { clk_.write(level); }
+  void reset(bool active) { rst_n_.write(!active); }
+  void offer(bool valid) { valid_.write(valid); }
+  void take(bool ready) { ready_.write(ready); }
+  void write(Input port, const Bits& value) { inputs_[port]->write(value); }
+  int width(Input port) const { return driver_->inputs()[port]->width(); }
+
+  // The outputs as they have settled.
+  bool ready() const { return stations_[0].ready->read(); }
+  bool valid() const { return stations_[0].valid->read(); }
+  const Bits& output(Output port) const { return stations_[0].data[port]->read(); }
+
+  // Both arrays, in this cycle. Nothing where there is one, or where they agree.
+  std::optional<Mismatch> compare() const;
+
+  // For who watches the array at work; nullptr: it is RTL and shows its ports only.
+  const MacArrayUnit* systemc() const { return systemc_.get(); }
+  // Goes along with the RTL into an open waveform.
+  void mirror(Device* device) { rtl_->mirror(device); }
+
+ private:
+  // A unit with the signals on its outputs.
+  struct Station {
+    std::unique_ptr<sc_core::sc_signal<bool>> ready;
+    std::unique_ptr<sc_core::sc_signal<bool>> valid;
+    std::vector<std::unique_ptr<sc_core::sc_signal<Bits>>> data;
+  };
+  void connect(UnitModule& unit);
+
+  std::unique_ptr<MacArrayUnit> systemc_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<RtlModule> rtl_;
+  UnitModule* driver_ = nullptr;   // whose outputs the accelerator gets
+  std::vector<Station> stations_;  // the driver first
+  sc_core::sc_signal<bool> clk_{"clk"};
+  sc_core::sc_signal<bool> rst_n_{"rst_n"};
+  sc_core::sc_signal<bool> valid_{"valid"};
+  sc_core::sc_signal<bool> ready_{"ready"};
+  std::array<std::unique_ptr<sc_core::sc_signal<Bits>>, input_count> inputs_;
+};
+
+}  // namespace mantissa

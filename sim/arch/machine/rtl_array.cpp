@@ -1,0 +1,81 @@
+#include "sim/arch/machine/rtl_array.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace mantissa {
+namespace {
+
+namespace fs = std::filesystem;
+
+void set_format(UnitParameters& parameters, const std::string& prefix, const Format& format) {
+  parameters.set(prefix + "Exp", format.exponent_bits);
+  parameters.set(prefix + "Man", format.mantissa_bits);
+  parameters.set(prefix + "Bias", format.bias);
+  parameters.set(prefix + "Specials", static_cast<int>(format.specials));
+}
+
+}  // namespace
+
+UnitParameters array_parameters(const Architecture& arch, const ArrayFormats& formats) {
+  const bool stochastic = formats.c_rounding.stochastic();
+  UnitParameters parameters{{"Rows", arch.rows},
+                            {"Cols", arch.cols},
+                            {"Window", arch.window},
+                            {"Depth", arch.depth},
+                            {"Port", arch.port},
+                            {"AccExp", formats.accumulator.exponent_bits},
+                            {"AccMan", formats.accumulator.mantissa_bits},
+                            {"CRound", static_cast<int>(formats.c_rounding.mode)},
+                            {"CRndBits", stochastic ? formats.c_rounding.random_bits : 0},
+                            {"CSaturate", formats.c_overflow == Overflow::saturate ? 1 : 0},
+                            {"Leap", formats.leap},
+                            {"QuantStages", arch.pipe_latency == 1 ? 0 : 1}};
+  set_format(parameters, "A", formats.a);
+  set_format(parameters, "B", formats.b);
+  set_format(parameters, "C", formats.c);
+  return parameters;
+}
+
+MacArrayOptions array_options(const Architecture& arch) {
+  return {.pipe_latency = arch.pipe_latency, .acc_double_buffer = arch.acc_double_buffer};
+}
+
+void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
+  const auto refuse = [](const std::string& what) {
+    throw std::invalid_argument("the RTL array has no " + what +
+                                "; it has pipe_latency 1 or 2, one set of accumulators (acc_double_buffer "
+                                "off), a window of 2 or more and a port of at most the window");
+  };
+  if (arch.pipe_latency != 1 && arch.pipe_latency != 2)
+    refuse("pipe_latency " + std::to_string(arch.pipe_latency));
+  if (arch.acc_double_buffer) refuse("acc_double_buffer");
+  if (arch.window < 2) refuse("window of " + std::to_string(arch.window));
+  if (arch.port > arch.window) {
+    refuse("port of " + std::to_string(arch.port) + " slices with a window of " +
+           std::to_string(arch.window));
+  }
+  for (const Format& format : {formats.a, formats.b, formats.c}) {
+    if (format.bias < 0) {
+      throw std::invalid_argument("the RTL array has no format with a negative bias: " + format.name() +
+                                  "; take the engine fast or systemc");
+    }
+  }
+}
+
+CompiledDevice compile_array(const Architecture& arch, const ArrayFormats& formats,
+                             const fs::path& rtl_directory, bool wave) {
+  check_rtl_array(arch, formats);
+  const fs::path directory = rtl_directory.empty() ? fs::path(MANTISSA_RTL_DIR) : rtl_directory;
+  VerilatorJob job;
+  job.files = {directory / "simulation.vlt", directory / "mantissa_pkg.sv", directory / "mac_array.sv"};
+  job.library_dirs = {directory};
+  job.top = "mac_array";
+  job.wave = wave;
+  const UnitParameters parameters = array_parameters(arch, formats);
+  for (const auto& [name, value] : parameters.values())
+    job.parameters.emplace_back(name, std::to_string(value));
+  return verilate(job);
+}
+
+}  // namespace mantissa
