@@ -71,10 +71,6 @@ Json values_json(const std::vector<Mismatch::Value>& values) {
   return json;
 }
 
-std::string hex_and_decimal(const std::string& hex, const std::string& decimal) {
-  return decimal.empty() ? hex : hex + " = " + decimal;
-}
-
 std::string described(const verify::CoverageExclusion& exclusion) {
   std::string text = exclusion.instance;
   if (!exclusion.module.empty()) text += " (" + exclusion.module + ")";
@@ -87,15 +83,7 @@ std::string diagnosis(const ConfigurationReport& report) {
   const Mismatch& mismatch = *report.run.lockstep.mismatch;
   std::string text = "\nMISMATCH in " + report.unit + " (" + report.configuration + "), " + mismatch.model +
                      ", cycle " + std::to_string(mismatch.cycle) + ": " + mismatch.what + "\n";
-  if (!mismatch.stage.empty()) text += "  first wrong stage: " + mismatch.stage + "\n";
-  for (const Mismatch::Value& value : mismatch.inputs)
-    text += "  " + value.port + " = " + value.actual + "\n";
-  for (const Mismatch::Value& value : mismatch.outputs) {
-    text += "  " + value.port + ": expected " + hex_and_decimal(value.expected, value.expected_decimal) +
-            ", got " + hex_and_decimal(value.actual, value.actual_decimal) +
-            (value.expected == value.actual ? "\n" : "   <--\n");
-  }
-  for (const std::string& line : mismatch.golden) text += "  " + line + "\n";
+  text += describe(mismatch);
   text += "  seed " + std::to_string(report.seed) + "\n";
   if (!report.wave.empty()) text += "  waveform: " + report.wave + "\n";
   return text + "  again: " + report.reproduce + "\n";

@@ -1,6 +1,12 @@
 #include "sim/replay/simulated_engine.hpp"
 
+#include <algorithm>
+#include <set>
 #include <stdexcept>
+
+#include "sim/arch/array_pool.hpp"
+#include "sim/configs/config_file.hpp"
+#include "sim/recipe/recipe_yaml.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -8,11 +14,207 @@ namespace {
 // The golden kernels alone.
 class FastEngine : public Engine {};
 
+// What an array of codes cannot do; empty: it can.
+std::string obstacle(const Recipe& recipe) {
+  if (recipe.arithmetic == Arithmetic::fp32) return "it multiplies FP32";
+  if (recipe.arithmetic == Arithmetic::gemmlowp) return "it multiplies integers";
+  if (recipe.accumulator.kind != Accumulator::Kind::plain || recipe.accumulator.rounding != Rounding::rne())
+    return "its accumulator is " + recipe.accumulator.name() + ", the array's rounds every sum to nearest";
+  for (const TensorFormat* how : {&recipe.activations, &recipe.errors, &recipe.weight_gradients}) {
+    if (how->via_fp16) return "it rounds twice (via_fp16)";
+  }
+  return {};
+}
+
+void check_recipe(const Recipe& recipe, const Architecture& arch, const std::string& engine) {
+  if (arch.dataflow != Dataflow::os_skip) {
+    throw std::invalid_argument("engine " + engine + " simulates dataflow os-skip, not " +
+                                std::string(name_of(arch.dataflow)) + "; use --engine fast");
+  }
+  const std::string reason = obstacle(recipe);
+  if (reason.empty()) return;
+  std::string known;
+  for (const std::string& name : shipped_configs(ConfigKind::recipe)) {
+    if (obstacle(load_recipe(name).value).empty()) known += " " + name;
+  }
+  throw std::invalid_argument("engine " + engine + " does not have recipe " + recipe.name + ": " + reason +
+                              "; of the shipped recipes it has" + known + ". --engine fast has them all");
+}
+
+// A part of a pass that runs as one GEMM: a whole group, or one tile.
+struct Piece {
+  std::int64_t group = 0;
+  std::int64_t first_tile = 0;
+  Rectangle outputs;
+};
+
+class SimulatedEngine : public Engine {
+ public:
+  explicit SimulatedEngine(const EngineOptions& options) : options_(options) {}
+
+  std::string name() const override { return options_.name; }
+  std::uint64_t tiles_run() const override { return tiles_run_; }
+
+  void prepare(const Recipe& recipe, const Architecture& arch,
+               const std::vector<ArrayFormats>& arrays) override {
+    check_recipe(recipe, arch, options_.name);
+    arch_ = arch;
+    pool_ = std::make_unique<ArrayPool>(
+        arch, arrays,
+        AcceleratorOptions{
+            .engine = parse_engine(options_.name), .rtl_directory = options_.rtl, .wave = options_.wave});
+  }
+
+  void run(const GemmPass& pass, const GemmPassResult& result, const std::string& what) override {
+    const std::optional<ArrayFormats> formats = array_formats(pass);
+    if (!formats) return;  // a layer that the recipe leaves in FP32
+    for (const Piece& piece : pieces(pass, result.sides)) run_piece(pass, result, *formats, piece, what);
+  }
+
+ private:
+  std::int64_t tile_rows(const PassSides& sides) const { return (sides.m + arch_.rows - 1) / arch_.rows; }
+  std::int64_t tile_cols(const PassSides& sides) const { return (sides.n + arch_.cols - 1) / arch_.cols; }
+
+  std::vector<Piece> pieces(const GemmPass& pass, const PassSides& sides) const {
+    const std::int64_t in_group = tile_rows(sides) * tile_cols(sides);
+    const std::int64_t tiles = in_group * pass.geometry.groups;
+    std::vector<Piece> result;
+    if (options_.sample == 0 || std::max<std::int64_t>(4, options_.sample) >= tiles) {
+      for (std::int64_t group = 0; group < pass.geometry.groups; ++group)
+        result.push_back({group, group * in_group, {0, sides.m, 0, sides.n}});
+      return result;
+    }
+    for (const std::int64_t tile : sampled(sides, tiles)) {
+      const std::int64_t row = tile % in_group / tile_cols(sides) * arch_.rows;
+      const std::int64_t col = tile % tile_cols(sides) * arch_.cols;
+      result.push_back(
+          {tile / in_group,
+           tile,
+           {row, std::min(row + arch_.rows, sides.m), col, std::min(col + arch_.cols, sides.n)}});
+    }
+    return result;
+  }
+
+  // The first and the last tile of each side, among them all that are partial; then evenly spaced ones. K is
+  // cut in the same way in all of them.
+  std::set<std::int64_t> sampled(const PassSides& sides, std::int64_t tiles) const {
+    const std::int64_t last_col = tile_cols(sides) - 1;
+    const std::int64_t last_row = (tile_rows(sides) - 1) * tile_cols(sides);
+    std::set<std::int64_t> chosen = {0, last_col, last_row, last_row + last_col};
+    const auto wanted = std::max<std::int64_t>(4, static_cast<std::int64_t>(options_.sample));
+    for (std::int64_t i = 0; static_cast<std::int64_t>(chosen.size()) < wanted && i < tiles; ++i) {
+      chosen.insert(i < wanted ? i * tiles / wanted : i);
+    }
+    return chosen;
+  }
+
+  void run_piece(const GemmPass& pass, const GemmPassResult& result, const ArrayFormats& formats,
+                 const Piece& piece, const std::string& what) {
+    const auto [m, n, k] = result.sides;
+    const Rectangle& outputs = piece.outputs;
+    std::vector<std::uint8_t> a(outputs.rows() * k);
+    std::vector<std::uint8_t> b(k * outputs.cols());
+    lower_a<std::uint8_t>(pass.geometry, pass.pass, piece.group, {outputs.row0, outputs.row1, 0, k},
+                          pass.first->codes, 0, a, 1);
+    lower_b<std::uint8_t>(pass.geometry, pass.pass, piece.group, {0, k, outputs.col0, outputs.col1},
+                          pass.second->codes, 0, b, 1);
+    const std::vector<float> bias = scaled_bias(pass);
+    ArrayJob job{.m = outputs.rows(),
+                 .n = outputs.cols(),
+                 .k = k,
+                 .a = a,
+                 .b = b,
+                 .bias = {},
+                 .c_scale = result.drain_scale,
+                 .skip = pass.skip,
+                 .draws = draws_of(pass, arch_, RandomUnit::drain_quantizer),
+                 .first_tile = piece.first_tile};
+    if (!bias.empty()) job.bias = std::span(bias).subspan(piece.group * n + outputs.col0, outputs.cols());
+    const ArrayRun run = run_job(formats, job, what);
+    tiles_run_ += run.cycles.tiles;
+    compare_codes(pass, result, piece, run, what);
+    compare_cycles(pass, result, piece, run, what);
+  }
+
+  ArrayRun run_job(const ArrayFormats& formats, const ArrayJob& job, const std::string& what) {
+    try {
+      return pool_->run(formats, job);
+    } catch (const LockstepError& error) {
+      const LockstepDifference& difference = error.difference();
+      std::string text = "MISMATCH between SystemC and RTL in " + difference.unit + ", " + what + ", cycle " +
+                         std::to_string(difference.mismatch.cycle) +
+                         " of the GEMM: " + difference.mismatch.what + "\n" + describe(difference.mismatch) +
+                         "  seed " + std::to_string(difference.seed) + "\n";
+      if (!difference.wave.empty()) text += "  waveform: " + difference.wave.string() + "\n";
+      throw Difference(text + again());
+    }
+  }
+
+  std::string again() const { return options_.again.empty() ? "" : "  again: " + options_.again + "\n"; }
+
+  std::string place(const GemmPass& pass, const Piece& piece, const std::string& what) const {
+    static constexpr const char* names[] = {"forward", "input gradient", "weight gradient", "update"};
+    return what + ", " + names[static_cast<int>(pass.pass)] + ", group " + std::to_string(piece.group) +
+           ", from tile " + std::to_string(piece.first_tile);
+  }
+
+  void compare_codes(const GemmPass& pass, const GemmPassResult& result, const Piece& piece,
+                     const ArrayRun& run, const std::string& what) const {
+    const auto [m, n, k] = result.sides;
+    const Rectangle& outputs = piece.outputs;
+    for (std::int64_t row = 0; row < outputs.rows(); ++row) {
+      for (std::int64_t col = 0; col < outputs.cols(); ++col) {
+        const std::uint32_t expected =
+            result.codes[(piece.group * m + outputs.row0 + row) * n + outputs.col0 + col];
+        const std::uint32_t actual = run.codes[row * outputs.cols() + col];
+        if (expected == actual) continue;
+        throw Difference("MISMATCH between engine " + options_.name + " and the golden kernels, " +
+                         place(pass, piece, what) + ": output (" + std::to_string(outputs.row0 + row) + ", " +
+                         std::to_string(outputs.col0 + col) + ") is code " + std::to_string(actual) +
+                         ", expected " + std::to_string(expected) + "\n" + again());
+      }
+    }
+  }
+
+  void compare_cycles(const GemmPass& pass, const GemmPassResult& result, const Piece& piece,
+                      const ArrayRun& run, const std::string& what) const {
+    GemmShape shape = shape_of(pass, result.sides);
+    const std::int64_t windows = (shape.k + arch_.window - 1) / arch_.window;
+    const auto counts = std::span(result.nonzero[piece.group])
+                            .subspan(piece.outputs.row0 * windows, piece.outputs.rows() * windows);
+    shape.m = piece.outputs.rows();
+    shape.n = piece.outputs.cols();
+    const GemmCycles expected = gemm_cycles(arch_, shape, pass.skip, counts);
+    const GemmCycles& actual = run.cycles;
+    if (expected == actual) return;
+    std::string text = "MISMATCH between engine " + options_.name + " and the closed form, " +
+                       place(pass, piece, what) + "\n";
+    const auto line = [&](const char* figure, std::uint64_t wanted, std::uint64_t got) {
+      text += std::string("  ") + figure + ": expected " + std::to_string(wanted) + ", got " +
+              std::to_string(got) + (wanted == got ? "\n" : "   <--\n");
+    };
+    line("compute cycles", expected.compute, actual.compute);
+    line("load stalls", expected.stall_load, actual.stall_load);
+    line("write-back stalls", expected.stall_write_back, actual.stall_write_back);
+    line("drain stalls", expected.stall_drain, actual.stall_drain);
+    line("DRAM bytes", expected.dram_bytes, actual.dram_bytes);
+    line("SRAM bytes", expected.sram_bytes, actual.sram_bytes);
+    line("MACs", expected.macs, actual.macs);
+    line("skipped MACs", expected.skipped, actual.skipped);
+    throw Difference(text + again());
+  }
+
+  EngineOptions options_;
+  Architecture arch_;
+  std::unique_ptr<ArrayPool> pool_;
+  std::uint64_t tiles_run_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options) {
-  if (options.name == "fast") return std::make_unique<FastEngine>();
-  throw std::invalid_argument("engine " + options.name + " is not there");
+  if (parse_engine(options.name) == mantissa::Engine::fast) return std::make_unique<FastEngine>();
+  return std::make_unique<SimulatedEngine>(options);
 }
 
 }  // namespace mantissa::replay

@@ -24,4 +24,7 @@ struct Mismatch {
   std::vector<std::string> golden;  // the golden model's inside view
 };
 
+// Stage, inputs, outputs and the golden model's view, one indented line each.
+std::string describe(const Mismatch& mismatch);
+
 }  // namespace mantissa

@@ -43,10 +43,10 @@ TEST(NormCycles, SumOverGroups) {
     Architecture arch;
     arch.norm_lanes = static_cast<int>(1 + engine() % 9);
     const NormStreams shape{.channels = static_cast<std::int64_t>(1 + engine() % 50),
-                          .elements = static_cast<std::int64_t>(2 + engine() % 3000),
-                          .x_bits = 6,
-                          .result_bits = 16,
-                          .gradient_bits = 8};
+                            .elements = static_cast<std::int64_t>(2 + engine() % 3000),
+                            .x_bits = 6,
+                            .result_bits = 16,
+                            .gradient_bits = 8};
     GemmCycles forward;
     GemmCycles backward;
     for (std::int64_t first = 0; first < shape.channels; first += arch.norm_lanes) {
