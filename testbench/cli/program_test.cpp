@@ -25,6 +25,11 @@ const std::vector<Arguments>& every_command() {
       {"calc", "prune"},
       {"calc", "lfsr"},
       {"vectors"},
+      {"trace"},
+      {"trace", "info"},
+      {"trace", "check"},
+      {"trace", "synth"},
+      {"trace", "import"},
       {"bench"},
   };
   return commands;
@@ -104,6 +109,8 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
       {{"vectors", "lfsr", "--seed", "0x1", "--out", "x"}, {"'0x1'", "decimal whole number"}},
       {{"vectors", "lfsr", "--leap", "0x1", "--out", "x"}, {"'0x1'", "decimal whole number"}},
       {{"vectors", "lfsr", "--leap", "33", "--out", "x"}, {"33", "1..32"}},
+      {{"trace"}, {"info", "check", "synth", "import"}},
+      {{"trace", "show"}, {"unknown command 'show'", "info", "check", "synth", "import"}},
       {{"--foo"}, {"unknown option '--foo'", "calc", "vectors", "--help", "--version"}},
       {{"bench", "--size", "8"}, {"'8'", "16..8192"}},
       {{"bench", "--size", "0x20"}, {"'0x20'", "decimal whole number"}},
