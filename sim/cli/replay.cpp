@@ -1,6 +1,7 @@
 // `mantissa replay`: a training trace through the modelled accelerator.
 #include "sim/replay/replay.hpp"
 
+#include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_table.hpp"
 #include "sim/support/digest.hpp"
+#include "sim/support/user_text.hpp"
 #include "sim/trace/finite.hpp"
 
 namespace mantissa::cli {
@@ -70,6 +72,19 @@ std::string hash_of(const trace::Safetensors& file) {
   return digest({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+// The command that gives the same run.
+std::string command_line(const ReplayOptions& options) {
+  std::string command = shell_word(program_invocation_name) + " replay " + shell_word(options.trace) +
+                        " --recipe " + shell_word(options.recipe) + " --arch " + shell_word(options.arch) +
+                        " --engine " + options.engine + " --sample " + std::to_string(options.sample) +
+                        " --seed " + std::to_string(options.seed);
+  if (!options.rtl.empty()) command += " --rtl " + shell_word(options.rtl);
+  if (!options.loss_scale.empty()) command += " --loss-scale " + shell_word(options.loss_scale);
+  for (std::size_t i = 0; i < options.steps.size(); ++i)
+    command += (i == 0 ? " --steps " : ",") + std::to_string(options.steps[i]);
+  return command;
+}
+
 void run_replay(const ReplayOptions& options) {
   if (!options.out.empty()) check_report_directory(options.out);
   Loaded<Recipe> recipe = load_recipe(options.recipe);
@@ -79,7 +94,11 @@ void run_replay(const ReplayOptions& options) {
   const trace::Trace trace(options.trace);
   trace::check_finite(trace);
   const std::unique_ptr<replay::Engine> engine =
-      replay::make_engine({.name = options.engine, .sample = options.sample, .rtl = options.rtl});
+      replay::make_engine({.name = options.engine,
+                           .sample = options.sample,
+                           .rtl = options.rtl,
+                           .wave = "replay_seed" + std::to_string(options.seed) + ".fst",
+                           .again = command_line(options)});
 
   Progress progress;
   ReplayReport report;

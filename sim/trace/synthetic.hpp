@@ -14,10 +14,11 @@ namespace mantissa::trace {
 
 struct SyntheticNumbers {
   std::uint64_t seed = 1;
-  double sparsity = 0.5;                    // share of zeros behind a ReLU, and in gradients before one
-  std::optional<double> gradient_sparsity;  // share of zeros in every gradient, whatever follows the layer
-  double mu = -8;                           // of ln|g|
-  double sigma = 2;                         // of ln|g|
+  double sparsity = 0.5;  // share of zeros behind a ReLU, and in gradients before one
+  // Share of zeros in every gradient, whatever follows the layer.
+  std::optional<double> gradient_sparsity = std::nullopt;
+  double mu = -8;    // of ln|g|
+  double sigma = 2;  // of ln|g|
 };
 // Throws std::invalid_argument where a share is outside 0..1 or gradients would leave FP32's range.
 void check(const SyntheticNumbers& numbers);
