@@ -54,7 +54,8 @@ void override_loss_scale(Recipe& recipe, const std::string& text) {
   if (!complaint.empty()) {
     throw std::invalid_argument("--loss-scale " + complaint + ", the exponent of a power of two, nor 'none'");
   }
-  recipe.loss_scale = {.kind = LossScaleRule::Kind::constant, .exponent = std::stoi(checked)};
+  recipe.loss_scale.kind = LossScaleRule::Kind::constant;
+  recipe.loss_scale.exponent = std::stoi(checked);
 }
 
 // The architecture's own table first, then the other shipped ones.

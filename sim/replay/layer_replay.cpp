@@ -301,6 +301,7 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, const N
                 .elements = result.values.size(),
                 .dram_bytes = out.cost.dram_bytes,
                 .sram_bytes = out.cost.sram_bytes,
+                .quantized = {},
                 .draws = made.draws};
   if (made.arithmetic != Arithmetic::fp32) work.quantized.push_back({kind_of(made), made.values.size()});
   if (recipe_.arithmetic == Arithmetic::floating) {
