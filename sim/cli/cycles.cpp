@@ -27,6 +27,7 @@ struct CyclesOptions {
   std::string array = "16x16";
   std::string gemm;
   Architecture arch;
+  bool skip = false;  // said so; it is the default
   bool no_skip = false;
   bool no_memory = false;
   double sparsity = 0;
@@ -116,7 +117,7 @@ Json os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
     nonzero = independent_zeros(shape, arch.window, options.sparsity, options.seed);
   }
   const GemmCycles cost =
-      !options.no_memory ? gemm_cycles(arch, shape, skip, nonzero) : compute_only(arch, shape, skip, nonzero);
+      options.no_memory ? compute_only(arch, shape, skip, nonzero) : gemm_cycles(arch, shape, skip, nonzero);
   const double all =
       static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
   Json json{{"dataflow", name_of(arch.dataflow)},
@@ -286,7 +287,7 @@ void add_cycles(CLI::App& program) {
   only(command->add_option("--seed", options->seed, "of the zeros"))
       ->transform(whole_number())
       ->capture_default_str();
-  CLI::Option* skip = only(command->add_flag("--skip", "zeros of A are skipped, the default"));
+  CLI::Option* skip = only(command->add_flag("--skip", options->skip, "zeros of A are skipped, the default"));
   only(command->add_flag("--no-skip", options->no_skip, "zeros of A take their cycles"))->excludes(skip);
   number("--window", arch.window, 1, ArchitectureLimits::window, "k per skip window");
   number("--depth", arch.depth, 1, 1024, "windows staged at a time");

@@ -39,8 +39,12 @@ TEST(Cycles, FoldsAsScaleSimPrintsThem) {
                                    "--gemm", cell[4] + "," + cell[5] + "," + cell[6]});
     EXPECT_EQ(json.at("scalesim_reported_cycles"), std::stoull(cell[7])) << line;
     EXPECT_EQ(json.at("cycles"), std::stoull(cell[7]) + 1) << line;
-    // Four decimals are printed there, and of F*P cycles.
-    EXPECT_NEAR(100 * json.at("utilization").get<double>(), std::stod(cell[8]), 0.00005001) << line;
+    const auto cycles = json.at("cycles").get<double>();
+    const double utilization = json.at("utilization");
+    EXPECT_DOUBLE_EQ(utilization, std::stod(cell[4]) * std::stod(cell[5]) * std::stod(cell[6]) /
+                                      (std::stod(cell[2]) * std::stod(cell[3]) * cycles));
+    // SCALE-Sim's own is of the cycles that it prints, with four decimals.
+    EXPECT_NEAR(100 * utilization * cycles / (cycles - 1), std::stod(cell[8]), 0.00005001) << line;
     ++rows;
   }
   EXPECT_EQ(rows, 33);
