@@ -265,7 +265,7 @@ attention's own products are not layers of a trace.
 
 Training takes batches of 64. A recorded step is a training step with a smaller batch (4 and 8 samples), which keeps the
 files small; its batch norms take their statistics from that batch. The loss of so few samples varies (in this run of `resnet8`, every
-20th step from 1900 to 2200: 0.07 to 2.3, median 0.5), so the late step is one with an ordinary loss. It is the batch's mean, not scaled.
+20th step from 1900 to 2200: 0.07 to 2.3, median 0.6), so the late step is one with an ordinary loss. It is the batch's mean, not scaled.
 
 Inputs, weights and batch norm parameters are stored as F16. Gradients are stored as F32: many are below 2^-14, where F16 loses bits.
 """
