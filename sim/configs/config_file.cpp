@@ -43,9 +43,10 @@ std::string_view word_for(ConfigKind kind) {
 
 std::string config_text(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error))
+  if (!fs::is_regular_file(path, error)) {
     throw std::invalid_argument(path.string() + ": no such file" +
                                 (fs::exists(path, error) ? "; it is not a regular one" : ""));
+  }
   if (fs::file_size(path, error) > YamlDocument::max_bytes) {
     throw std::invalid_argument(path.string() + ": too large for a configuration; at most " +
                                 std::to_string(YamlDocument::max_bytes) + " bytes");
