@@ -1,12 +1,12 @@
 #include "sim/cli/device_options.hpp"
 
-#include <yaml-cpp/yaml.h>
-
 #include <charconv>
 #include <filesystem>
 #include <stdexcept>
 
+#include "sim/configs/config_file.hpp"
 #include "sim/support/user_text.hpp"
+#include "sim/support/yaml_reader.hpp"
 
 namespace mantissa::cli {
 namespace {
@@ -25,37 +25,15 @@ int latency_of(const std::string& text) {
   return cycles;
 }
 
-[[noreturn]] void refuse(const std::string& file, const YAML::Mark& mark, const std::string& what) {
-  throw std::invalid_argument(file + ":" + std::to_string(mark.line + 1) + ": " + what);
-}
-
 // ports: {a_i: operand_a, ...}, and optionally latency: N or valid.
 void read_map_file(const std::string& file, verify::ForeignDevice& device) {
   if (!std::filesystem::is_regular_file(file))
     throw std::invalid_argument("--map-file: no such file: " + file);
-  YAML::Node root;
-  try {
-    root = YAML::LoadFile(file);
-  } catch (const YAML::BadFile&) {
-    throw std::invalid_argument("--map-file: no such file: " + file);
-  } catch (const YAML::Exception& error) {
-    refuse(file, error.mark, error.msg);
-  }
-  if (!root.IsMap()) throw std::invalid_argument(file + ": not a map; keys are ports, latency");
-  for (const auto& entry : root) {
-    const auto key = entry.first.as<std::string>();
-    if (key == "latency" && entry.second.IsScalar()) {
-      device.map.latency = latency_of(entry.second.as<std::string>());
-    } else if (key == "ports" && entry.second.IsMap()) {
-      for (const auto& port : entry.second) {
-        if (!port.second.IsScalar()) refuse(file, port.second.Mark(), "a port's name is a word");
-        device.map.names[port.first.as<std::string>()] = port.second.as<std::string>();
-      }
-    } else {
-      refuse(file, entry.first.Mark(),
-             "unknown or malformed key " + in_quotes(key) + "; keys are ports (a map), latency");
-    }
-  }
+  const YamlDocument document(config_text(file), file);
+  YamlMap root(document, "map file");
+  for (const auto& [port, name] : root.named_words("ports")) device.map.names[port] = name;
+  root.read_with("latency", device.map.latency, latency_of);
+  root.finish();
 }
 
 }  // namespace

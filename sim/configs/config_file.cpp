@@ -39,11 +39,14 @@ std::string_view word_for(ConfigKind kind) {
   return "";
 }
 
-std::string contents(const fs::path& path) {
+}  // namespace
+
+std::string config_text(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error))
+  if (!fs::is_regular_file(path, error)) {
     throw std::invalid_argument(path.string() + ": no such file" +
                                 (fs::exists(path, error) ? "; it is not a regular one" : ""));
+  }
   if (fs::file_size(path, error) > YamlDocument::max_bytes) {
     throw std::invalid_argument(path.string() + ": too large for a configuration; at most " +
                                 std::to_string(YamlDocument::max_bytes) + " bytes");
@@ -53,8 +56,6 @@ std::string contents(const fs::path& path) {
   if (!in) throw std::invalid_argument(path.string() + ": cannot be read");
   return text;
 }
-
-}  // namespace
 
 std::vector<std::string> shipped_configs(ConfigKind kind) {
   std::vector<std::string> names;
@@ -77,7 +78,7 @@ bool is_config_path(std::string_view name_or_path) {
 
 ConfigFile find_config(ConfigKind kind, const std::string& name_or_path) {
   if (is_config_path(name_or_path))
-    return {contents(name_or_path), name_or_path, without_control_characters(name_or_path)};
+    return {config_text(name_or_path), name_or_path, without_control_characters(name_or_path)};
   const std::vector<std::string> names = shipped_configs(kind);
   if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
     std::string list;
@@ -88,7 +89,7 @@ ConfigFile find_config(ConfigKind kind, const std::string& name_or_path) {
         "; a file of your own is given as ./NAME.yaml");
   }
   const fs::path path = shipped_config_path(kind, name_or_path);
-  return {contents(path), path, name_or_path};
+  return {config_text(path), path, name_or_path};
 }
 
 }  // namespace mantissa

@@ -31,8 +31,11 @@ std::filesystem::path shipped_config_path(ConfigKind kind, std::string_view name
 // A name with a '/' or that ends in .yaml is a path.
 bool is_config_path(std::string_view name_or_path);
 
-// Throws std::invalid_argument: for a name, with those that exist; for a path that is no regular file, cannot
-// be read, or is too large to be a configuration.
+// The text of a file. Throws std::invalid_argument where it is no regular file, cannot be read, or is too
+// large to be a configuration.
+std::string config_text(const std::filesystem::path& path);
+
+// Throws std::invalid_argument: for a name, with those that exist; for a path, as config_text.
 ConfigFile find_config(ConfigKind kind, const std::string& name_or_path);
 
 }  // namespace mantissa

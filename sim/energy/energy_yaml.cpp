@@ -96,7 +96,7 @@ void read_prices(YamlMap& root, EnergyTable& table) {
     table.rules.push_back({action, component, formula, value.source});
     map.checked([&] {
       for (const bool large : {false, true})
-        price_by(table.rules.back(), table.figures, trial(action, large));
+        price_by(table.rules.back(), table.figures, trial(table.rules.back().pattern, large));
     });
   }
 }

@@ -50,9 +50,10 @@ Accumulator read_accumulator(YamlMap& root) {
   const bool inner_format = map->has("inner_format");
   const bool inner_rounding = map->has("inner_rounding");
   if (inner_format || inner_rounding) {
-    if (result.kind != Accumulator::Kind::chunk)
+    if (result.kind != Accumulator::Kind::chunk) {
       map->refuse(inner_format ? "inner_format" : "inner_rounding",
                   "inner_format and inner_rounding belong to kind: chunk:G");
+    }
     map->read_with("inner_format", result.inner_format, format_of);
     map->read_with("inner_rounding", result.inner_rounding, rounding_of);
   }

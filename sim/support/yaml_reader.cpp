@@ -156,6 +156,18 @@ std::vector<std::pair<std::string, YamlMap>> YamlMap::named_maps(const std::stri
   return maps;
 }
 
+std::vector<std::pair<std::string, std::string>> YamlMap::named_words(const std::string& key) {
+  std::vector<std::pair<std::string, std::string>> words;
+  const YamlNode* node = of_kind(key, YamlNode::Kind::map, "a map");
+  if (node == nullptr) return words;
+  for (std::size_t i = 0; i < node->values.size(); ++i) {
+    if (node->values[i].kind != YamlNode::Kind::scalar)
+      document_->refuse(node->key_lines[i], in_quotes(node->keys[i]) + " must be a word");
+    words.emplace_back(node->keys[i], node->values[i].text);
+  }
+  return words;
+}
+
 void YamlMap::finish() const {
   for (std::size_t i = 0; i < node_->keys.size(); ++i) {
     if (std::find(known_.begin(), known_.end(), node_->keys[i]) != known_.end()) continue;

@@ -75,6 +75,8 @@ class YamlMap {
   std::vector<YamlMap> list_of_maps(const std::string& key);
   // A map whose keys are names of the file's own choice, each of a map.
   std::vector<std::pair<std::string, YamlMap>> named_maps(const std::string& key);
+  // The same, each of a word.
+  std::vector<std::pair<std::string, std::string>> named_words(const std::string& key);
 
   // Throws for the first key that nobody asked for.
   void finish() const;

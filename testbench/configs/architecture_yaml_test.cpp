@@ -105,7 +105,7 @@ TEST(ArchitectureYaml, ImpossibleMachinesAreRefused) {
       {"row: 4", "mine.yaml:2: unknown key 'row' in 'architecture'; known are name, dataflow, rows, cols"},
   };
   for (const auto& [line, message] : cases) {
-    const std::string said = refused("name: mine\n" + line + "\n");
+    const std::string said = refused(std::string("name: mine\n").append(line).append("\n"));
     EXPECT_EQ(said.substr(0, message.size()), message) << "for: " << line << "\nsaid: " << said;
   }
   EXPECT_EQ(refused("rows: 4\n"), "mine.yaml:1: 'architecture' needs a key 'name'");

@@ -94,7 +94,7 @@ TEST(EnergyActions, AccumulatorOptions) {
     work.accumulator = Accumulator::parse(kind, format, Rounding::rne());
     return gemm_actions(small_machine(), work);
   };
-  const std::uint64_t groups = 32 * 8;  // outputs times ceil(32 / 4)
+  const std::uint64_t groups = 256;  // 32 outputs times ceil(32 / 4)
   const ActionCounts chunk = counts("chunk:4", formats::fp16);
   EXPECT_EQ(chunk.at("accumulate fp16"), 768 + groups);
   EXPECT_EQ(chunk.at("register bit"), 16 * (768 + groups));

@@ -161,7 +161,7 @@ TEST(EnergyYaml, MistakesAreNamedWithTheirLine) {
        "voltage_v, clock_mhz, figures"},
   };
   for (const auto& [text, message] : cases) {
-    const std::string said = refused(start + text + "\n");
+    const std::string said = refused(std::string(start).append(text).append("\n"));
     EXPECT_EQ(said.substr(0, message.size()), message) << "for: " << text << "\nsaid: " << said;
   }
 }

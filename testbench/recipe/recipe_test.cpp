@@ -163,7 +163,9 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"name: again", "mine.yaml:6: key 'name' stands here twice; first in line 1"},
   };
   for (const auto& [line, message] : cases) {
-    const std::string said = refused(start + e5m2_tensors + line + "\n");
+    std::string text = start + e5m2_tensors;
+    text.append(line).append("\n");
+    const std::string said = refused(text);
     EXPECT_EQ(said.substr(0, message.size()), message) << "for: " << line << "\nsaid: " << said;
   }
 }
