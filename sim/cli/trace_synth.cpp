@@ -81,9 +81,9 @@ std::pair<std::int64_t, std::int64_t> image_of(const std::string& text) {
 trace::Network network_of(const SynthOptions& options) {
   const bool resnet = options.net == "resnet18" || options.net == "resnet50";
   const auto refuse = [&](bool given, const char* option, const char* owner) {
-    if (given)
-      throw std::invalid_argument(std::string(option) + " is an option of " + owner + ", not of " +
-                                  options.net);
+    if (!given) return;
+    throw std::invalid_argument(std::string(option) + " is an option of " + owner + ", not of " +
+                                options.net);
   };
   refuse(!resnet && !options.image.empty(), "--image", "resnet18 and resnet50");
   refuse(options.net != "mlp" && !options.widths.empty(), "--widths", "mlp");

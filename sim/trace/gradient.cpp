@@ -30,7 +30,7 @@ std::vector<float> sample_of(std::span<const float> gradient, std::size_t counte
 // Two bins per binade.
 void fill_histogram(std::span<const float> gradient, GradientReport& report) {
   constexpr int lowest = -149;  // of FP32, in binades
-  constexpr int binades = 127 - lowest + 1;
+  constexpr std::size_t binades = 127 - lowest + 1;
   std::vector<std::uint64_t> bins(2 * binades);
   std::uint64_t total = 0;
   for (const float value : gradient) {

@@ -155,12 +155,14 @@ std::vector<Layer> parse_layers(std::string_view text, const std::string& file) 
     throw std::invalid_argument(where + ": more than " + std::to_string(most_layers) + " layers");
   std::vector<Layer> layers;
   std::set<std::string> names;
-  for (const Json& record : json) {
-    const std::string number = "layer " + std::to_string(layers.size());
-    layers.push_back(parse_layer(record, where + ": " + number));
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    std::string layer = where;
+    layer.append(": layer ").append(std::to_string(i));
+    layers.push_back(parse_layer(json[i], layer));
     if (!names.insert(layers.back().name).second) {
-      throw std::invalid_argument(where + ": " + number + ": its name " +
-                                  in_quotes(layers.back().name, longest_name) + " is there twice");
+      throw std::invalid_argument(layer.append(": its name ")
+                                      .append(in_quotes(layers.back().name, longest_name))
+                                      .append(" is there twice"));
     }
   }
   return layers;

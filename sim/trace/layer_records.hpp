@@ -17,13 +17,13 @@ inline constexpr std::string_view run_key = "mantissa.run";
 inline constexpr std::string_view origin_key = "mantissa.origin";
 
 // All of these throw std::invalid_argument that begins with `file`.
-std::vector<Layer> parse_layers(std::string_view json, const std::string& file);
+std::vector<Layer> parse_layers(std::string_view text, const std::string& file);
 
 struct RunRecord {
   Run run;
   std::optional<std::vector<std::uint32_t>> steps;  // that the file should have
 };
-RunRecord parse_run(std::string_view json, const std::vector<Layer>& layers, const std::string& file);
+RunRecord parse_run(std::string_view text, const std::vector<Layer>& layers, const std::string& file);
 
 // The way back, for writers.
 std::string layers_json(const std::vector<Layer>& layers);

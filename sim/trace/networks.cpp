@@ -59,10 +59,11 @@ class ResNetBuilder {
     const Image before = image_;
     std::int64_t stride = 1;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const std::string number = std::to_string(i + 1);
-      convolution(name + ".conv" + number, steps[i].channels, steps[i].kernel, steps[i].stride,
-                  InputValues::relu);
-      batch_norm(name + ".bn" + number);
+      const auto numbered = [&](const char* kind) {
+        return std::string(name).append(kind).append(std::to_string(i + 1));
+      };
+      convolution(numbered(".conv"), steps[i].channels, steps[i].kernel, steps[i].stride, InputValues::relu);
+      batch_norm(numbered(".bn"));
       stride *= steps[i].stride;
     }
     if (stride == 1 && before.channels == image_.channels) return;
