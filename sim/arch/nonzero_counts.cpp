@@ -28,7 +28,7 @@ std::uint64_t sum_of_bytes(std::uint64_t word) { return (word * every_byte(0x01)
 
 // Eight codes at a time, by plain 64-bit arithmetic.
 std::uint64_t nonzero_in(const std::uint8_t* codes, std::int64_t length, std::uint8_t mask) {
-  constexpr std::int64_t most = 31 * 8;  // the sum of all bytes must fit one byte
+  constexpr std::int64_t most = std::int64_t{31} * 8;  // the sum of all bytes must fit one byte
   const std::uint64_t masks = every_byte(mask);
   if (length == 16) {  // nearly every window there is: worth being without loops
     return sum_of_bytes(ones_where_nonzero(codes_at(codes, 8), masks) +

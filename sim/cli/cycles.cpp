@@ -91,7 +91,7 @@ GemmCycles compute_only(const Architecture& arch, const GemmShape& shape, bool s
   GemmCycles cost{.compute = compute_cycles(arch.skip_window(skip), shape.m, shape.k, nonzero, tile_cols),
                   .tiles = static_cast<std::uint64_t>(tile_rows * tile_cols)};
   cost.steps = cost.tiles;
-  std::uint64_t taken = static_cast<std::uint64_t>(shape.m * shape.k);
+  auto taken = static_cast<std::uint64_t>(shape.m * shape.k);
   if (skip) {
     taken = 0;
     for (const std::uint16_t count : nonzero) taken += count;
