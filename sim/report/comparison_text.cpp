@@ -18,6 +18,10 @@ bool ends_in(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+bool is_share(const std::string& figure) {
+  return ends_in(figure, "utilization") || ends_in(figure, "_share") || ends_in(figure, "sparsity");
+}
+
 // A figure in the unit that its name ends in.
 std::string value_text(const std::string& figure, const std::optional<double>& value) {
   if (!value) return "-";
@@ -26,9 +30,8 @@ std::string value_text(const std::string& figure, const std::optional<double>& v
   if (figure.find("pj_per_mac") != std::string::npos) return fixed_text(*value, 3) + " pJ";
   if (ends_in(figure, "_db")) return fixed_text(*value, 2) + " dB";
   if (ends_in(figure, "speedup")) return fixed_text(*value, 3) + "x";
-  if (ends_in(figure, "utilization") || ends_in(figure, "_share") || ends_in(figure, "sparsity"))
-    return percent_text(*value);
-  if (ends_in(figure, "tops")) return fixed_text(*value, 4);
+  if (is_share(figure)) return percent_text(*value);
+  if (ends_in(figure, "tops")) return operations_text(*value * 1e12);
   return with_prefix(*value);
 }
 
@@ -36,7 +39,10 @@ std::string difference_text(const Change& change) {
   const std::optional<double> difference = change.difference();
   if (!change.changed()) return "=";
   if (!difference) return "-";
-  return (*difference > 0 ? "+" : "") + value_text(change.figure, difference);
+  const std::string sign = *difference > 0 ? "+" : "";
+  // "+3 %" of a share could mean either.
+  if (is_share(change.figure)) return sign + fixed_text(100 * *difference, 1) + " points";
+  return sign + value_text(change.figure, difference);
 }
 
 std::string relative_text(const Change& change) {

@@ -57,7 +57,7 @@ void check_utilization(const ReplayReport& report, const PassReport& pass) {
   if (!is_gemm(pass)) return;
   const double elements = static_cast<double>(report.rows) * report.cols;
   const auto cycles = static_cast<double>(pass.cost.cycles());
-  const double executed = static_cast<double>(pass.cost.macs);
+  const auto executed = static_cast<double>(pass.cost.macs);
   if (std::abs(pass.utilization * elements * cycles - executed) > rounding * std::max(1.0, executed)) {
     violated(pass, "utilization " + std::to_string(pass.utilization) +
                        " is not MACs / (rows * cols * cycles) = " + std::to_string(executed) + " / (" +
@@ -67,9 +67,10 @@ void check_utilization(const ReplayReport& report, const PassReport& pass) {
 }
 
 void check_energy(const ReplayReport& report, const PassReport& pass) {
-  if (pass.energy.size() != report.tables.size())
+  if (pass.energy.size() != report.tables.size()) {
     violated(pass, "energy of " + std::to_string(pass.energy.size()) + " tables, but the report has " +
                        std::to_string(report.tables.size()));
+  }
   for (std::size_t i = 0; i < pass.energy.size(); ++i) {
     const Energy& energy = pass.energy[i];
     if (energy.table != report.tables[i].name)

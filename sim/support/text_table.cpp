@@ -132,6 +132,12 @@ std::string time_text(double seconds) {
   return scaled(seconds, prefixes, " ");
 }
 
+std::string operations_text(double per_second) {
+  static constexpr std::array<Prefix, 5> prefixes{
+      {{1, "OPS"}, {1e3, "kOPS"}, {1e6, "MOPS"}, {1e9, "GOPS"}, {1e12, "TOPS"}}};
+  return scaled(per_second, prefixes, " ");
+}
+
 std::string fixed_text(double value, int decimals) {
   if (std::isnan(value)) return "-";
   std::array<char, 400> text{};  // the largest double has 309 digits

@@ -24,6 +24,8 @@ std::string bytes_text(double bytes);
 std::string energy_text(double pj);
 // 0.0015 s -> "1.50 ms".
 std::string time_text(double seconds);
+// Operations per second: 2.5e9 -> "2.50 GOPS".
+std::string operations_text(double per_second);
 // Digits behind the point as asked for; "-" for NaN.
 std::string fixed_text(double value, int decimals);
 // 0.123 -> "12.3%".
