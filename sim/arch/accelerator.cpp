@@ -137,6 +137,7 @@ class Accelerator::Machine : public sc_core::sc_module {
       }
       controller_->cycle();
       if (controller_->finished() || controller_->cycles() >= cycles_) return false;
+      if (controller_->array_rests()) return true;
     }
     array_.clock(true);
     return true;

@@ -54,6 +54,15 @@ fs::path open_device_cache() {
   return cache;
 }
 
+fs::path find_in_cache(const fs::path& cache, const std::string& name) {
+  if (fs::exists(cache / name)) return cache / name;
+  // What another user could have written is not loaded.
+  const fs::path built = fs::path(MANTISSA_BUILT_DEVICES) / name;
+  struct stat status {};
+  if (stat(built.c_str(), &status) == 0 && status.st_uid == getuid()) return built;
+  return {};
+}
+
 ScratchDirectory::ScratchDirectory(const fs::path& cache) {
   std::string name = (cache / scratch_prefix).string() + "XXXXXX";
   if (mkdtemp(name.data()) == nullptr)

@@ -14,6 +14,10 @@ std::filesystem::path device_cache();
 // belongs to another user: what this program loads it must have made itself.
 std::filesystem::path open_device_cache();
 
+// A file of that name in the cache, or among the devices that were compiled together with the program; empty:
+// there is none.
+std::filesystem::path find_in_cache(const std::filesystem::path& cache, const std::string& name);
+
 // A directory in the cache that goes away with the object.
 class ScratchDirectory {
  public:

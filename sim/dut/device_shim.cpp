@@ -78,7 +78,7 @@ std::string device_shim(const std::string& verilated_header, const std::filesyst
          "namespace {\n"
          "// Registers that a reset forgets must show: nothing starts at zero of itself.\n"
          "struct RandomStart : VerilatedContext {\n"
-         "  RandomStart() { randReset(2); randSeed(20); }\n"
+         "  RandomStart() { threads(1); randReset(2); randSeed(20); }\n"
          "};\n"
          "struct Device {\n"
          "  RandomStart context;\n"
@@ -116,8 +116,15 @@ std::string device_shim(const std::string& verilated_header, const std::filesyst
            "close_wave(void*) {}\n";
   }
   out << "void write_coverage(void* self, const char* path) {"
-      << (coverage ? " of(self)->context.coveragep()->write(path);" : " (void)self; (void)path;") << " }\n"
-      << "void destroy(void* self) { of(self)->top.final(); delete of(self); }\n"
+      << (coverage ? " of(self)->context.coveragep()->write(path);" : " (void)self; (void)path;")
+      << " }\n"
+      // Verilator takes a model down in the context of the model that came last: another device's, perhaps
+      // gone.
+      << "void destroy(void* self) {\n"
+         "  Verilated::threadContextp(&of(self)->context);\n"
+         "  of(self)->top.final();\n"
+         "  delete of(self);\n"
+         "}\n"
          "}  // namespace\n"
          "extern \"C\" mantissa_dut* mantissa_dut_create_v2() {\n"
          "  static const char* arguments[] = {\"mantissa\"};\n"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "sim/dut/device_cache.hpp"
 #include "sim/dut/device_shim.hpp"
@@ -114,6 +115,60 @@ std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::pa
   return command;
 }
 
+// Coverage counters make ten times the code, which the optimiser takes minutes for and a run gains little
+// from.
+const char* optimisation_of(const VerilatorJob& job) { return job.coverage || job.wave ? "-O0" : "-O2"; }
+
+std::string tool_versions() {
+  return run_tool({"verilator", "--version"}, "verilator does not work") +
+         run_tool({"g++", "--version"}, "g++ does not work");
+}
+
+// The name under which the cache remembers what became of closed sources: of all that goes into a device,
+// where it lies apart.
+std::string note_name(const VerilatorJob& job, const std::string& versions) {
+  std::string text = versions + optimisation_of(job) + contents(api_header) +
+                     device_shim("", api_header.filename(), job.wave, job.coverage);
+  VerilatorJob options = job;
+  options.files.clear();
+  options.library_dirs.clear();
+  options.include_dirs.clear();
+  for (const std::string& word : verilator_command(options, "")) text += word + '\n';
+  std::vector<fs::path> sources = job.files;
+  for (const std::vector<fs::path>& directories : {job.library_dirs, job.include_dirs}) {
+    for (const fs::path& directory : directories) {
+      std::vector<fs::path> inside;
+      for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+        if (entry.is_regular_file()) inside.push_back(entry.path());
+      }
+      std::sort(inside.begin(), inside.end());
+      sources.insert(sources.end(), inside.begin(), inside.end());
+    }
+  }
+  for (const fs::path& source : sources) text += source.filename().string() + '\n' + contents(source);
+  return job.top + "-" + digest(text) + ".note";
+}
+
+// The device that a note names, if both are there.
+std::optional<CompiledDevice> noted(const fs::path& cache, const std::string& note) {
+  const fs::path file = find_in_cache(cache, note);
+  if (file.empty()) return std::nullopt;
+  std::ifstream in(file);
+  std::string name;
+  CompiledDevice device;
+  if (!(in >> name >> device.circular)) return std::nullopt;
+  device.object = find_in_cache(cache, name);
+  if (device.object.empty()) return std::nullopt;
+  return device;
+}
+
+void write_note(const fs::path& cache, const fs::path& scratch, const std::string& note,
+                const CompiledDevice& device) {
+  if (note.empty()) return;
+  write(scratch / "note", device.object.filename().string() + (device.circular ? " 1\n" : " 0\n"));
+  fs::rename(scratch / "note", cache / note);
+}
+
 }  // namespace
 
 CompiledDevice verilate(const VerilatorJob& job) {
@@ -121,6 +176,11 @@ CompiledDevice verilate(const VerilatorJob& job) {
     if (!fs::is_regular_file(file)) throw std::invalid_argument("no such file: " + file.string());
   }
   const fs::path cache = open_device_cache();
+  const std::string version = tool_versions();
+  const std::string note = job.closed ? note_name(job, version) : "";
+  if (!note.empty()) {
+    if (const std::optional<CompiledDevice> known = noted(cache, note)) return *known;
+  }
   const ScratchDirectory scratch(cache);
   const std::string said = run_tool(
       verilator_command(job, scratch.path()),
@@ -141,14 +201,13 @@ CompiledDevice verilate(const VerilatorJob& job) {
     everything += contents(source);
     if (source.extension() == ".cpp") all += "#include \"" + source.filename().string() + "\"\n";
   }
-  // Coverage counters make ten times the code, which the optimiser takes minutes for and a run gains little
-  // from.
-  const char* const optimisation = job.coverage || job.wave ? "-O0" : "-O2";
-  const std::string version = run_tool({"verilator", "--version"}, "verilator does not work") +
-                              run_tool({"g++", "--version"}, "g++ does not work");
-  const fs::path library = cache / (job.top + "-" + digest(version + optimisation + everything) + ".so");
-  CompiledDevice device{library, said.find("%Warning-UNOPTFLAT") != std::string::npos};
-  if (fs::exists(library)) return device;
+  const char* const optimisation = optimisation_of(job);
+  const std::string name = job.top + "-" + digest(version + optimisation + everything) + ".so";
+  CompiledDevice device{find_in_cache(cache, name), said.find("%Warning-UNOPTFLAT") != std::string::npos};
+  if (!device.object.empty()) {
+    write_note(cache, scratch.path(), note, device);
+    return device;
+  }
 
   const std::string include = verilator_include();
   const fs::path runtime = runtime_library(cache, include, version);
@@ -161,7 +220,9 @@ CompiledDevice verilate(const VerilatorJob& job) {
        job.wave ? "-DVM_TRACE=1" : "-DVM_TRACE=0", "-DVM_TRACE_FST=1", "-shared", "-Wl,-Bsymbolic", "-o",
        object.string(), (scratch.path() / "device.cpp").string(), runtime.string(), "-lz", "-pthread"});
   run_tool(compile, "the compiler does not accept what Verilator made of these sources");
-  fs::rename(object, library);
+  device.object = cache / name;
+  fs::rename(object, device.object);
+  write_note(cache, scratch.path(), note, device);
   return device;
 }
 

@@ -19,6 +19,9 @@ struct VerilatorJob {
   std::vector<std::pair<std::string, std::string>> parameters;
   bool wave = false;
   bool coverage = false;
+  // All that the sources are made of lies in `files`, `library_dirs` and `include_dirs` themselves: then
+  // their text alone tells whether the device is known, and Verilator need not run.
+  bool closed = false;
 };
 
 // Verilator or the compiler refused the sources. `what` is advice; `output` is what the tool said.

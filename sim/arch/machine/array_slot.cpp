@@ -53,20 +53,26 @@ std::optional<Mismatch> ArraySlot::compare() const {
   const Station& expected = stations_[0];
   const Station& actual = stations_[1];
   std::string what;
+  std::string stage;
   if (expected.ready->read() != actual.ready->read()) {
     what = "ready_o of SystemC and RTL differ";
   } else if (expected.valid->read() != actual.valid->read()) {
     what = "valid_o of SystemC and RTL differ";
   } else if (expected.valid->read()) {
-    for (int i = 0; i < output_count && what.empty(); ++i) {
-      if (expected.data[i]->read() != actual.data[i]->read())
-        what = std::string(driver_->outputs()[i]->basename()) + " is wrong";
+    // The accumulators come before what is made of them.
+    for (const Output port : {tap, c, flags, row_last, suppressed, zero_seed}) {
+      if (expected.data[port]->read() == actual.data[port]->read()) continue;
+      what = std::string(driver_->outputs()[port]->basename()) + " is wrong";
+      if (port == tap) stage = "accumulate";
+      if (port == c || port == flags) stage = "bias or quantize";
+      break;
     }
   }
   if (what.empty()) return std::nullopt;
 
   Mismatch mismatch;
   mismatch.what = what;
+  mismatch.stage = stage;
   mismatch.model = "rtl";
   const auto bit = [](const sc_signal<bool>& signal) { return signal.read() ? "1" : "0"; };
   mismatch.inputs = {{"valid_i", "", bit(valid_)}, {"ready_i", "", bit(ready_)}};

@@ -269,12 +269,18 @@ void GemmController::beat_taken() {
   seen_ = Seen::feeding;
   if (fed_ < feed_.length) return;
   seen_ = feed_.closes_tile ? Seen::finishing_tile : Seen::finishing_step;
+  if (feed_.closes_tile) ++fed_tiles_;
   fed_ = 0;
   ++feeding_;
   if (feeding_ < plan_.steps()) feed_ = plan_.step(feeding_);
 }
 
 // ---------------------------------------------------------------------------------------------- the cycles
+
+bool GemmController::array_busy() const {
+  if (offering_ || drained_ < fed_tiles_) return true;
+  return parts_.arch.acc_double_buffer ? parts_.array.systemc()->step_active() : seen_ != Seen::idle;
+}
 
 CycleCounter::Kind GemmController::idle_kind() const {
   const bool more = started_ < plan_.steps();
@@ -353,6 +359,7 @@ void GemmController::cycle() {
   classify(beat_fired, row_shown);
   clock_dma();
   if (row_shown && taking_) take_row();
+  quiet_ = array_busy() ? 0 : quiet_ + 1;
   ++cycle_;
 }
 

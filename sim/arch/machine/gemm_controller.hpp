@@ -37,6 +37,8 @@ class GemmController {
   void drive();
   // Just before the clock edge that ends it, with the outputs that the array shows.
   void cycle();
+  // Nothing has gone into the array for a while, and nothing is in it: its clock may stand still.
+  bool array_rests() const { return quiet_ > 2; }
   bool finished() const { return written_ == plan_.tiles(); }
   std::uint64_t cycles() const { return static_cast<std::uint64_t>(cycle_); }
 
@@ -59,6 +61,7 @@ class GemmController {
 
   void prepare_beat();
   void beat_taken();
+  bool array_busy() const;
   CycleCounter::Kind idle_kind() const;
   void classify(bool beat_fired, bool row_shown);
   void take_row();
@@ -89,6 +92,8 @@ class GemmController {
   // Whether the array computes, as its ports tell.
   enum class Seen : std::uint8_t { idle, feeding, finishing_step, finishing_tile };
   Seen seen_ = Seen::idle;
+  std::int64_t fed_tiles_ = 0;  // completely
+  int quiet_ = 0;               // cycles since the array was busy
   CycleCounter counter_;
 
   // DMA.

@@ -72,6 +72,7 @@ CompiledDevice compile_array(const Architecture& arch, const ArrayFormats& forma
   job.library_dirs = {directory};
   job.top = "mac_array";
   job.wave = wave;
+  job.closed = true;
   const UnitParameters parameters = array_parameters(arch, formats);
   for (const auto& [name, value] : parameters.values())
     job.parameters.emplace_back(name, std::to_string(value));

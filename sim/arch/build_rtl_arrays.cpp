@@ -1,0 +1,72 @@
+// Compiles the RTL arrays that come with a build into the cache of devices: those of the fp8 recipe in the
+// usual sizes. Others are compiled when they are first asked for.
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <iomanip>
+#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+#include "sim/arch/machine/rtl_array.hpp"
+
+namespace mantissa {
+namespace {
+
+struct Build {
+  int rows;
+  int cols;
+  Rounding drain;
+};
+
+// The largest ones first: the last compiler to finish then works on a small one.
+constexpr Build builds[] = {{16, 16, Rounding::rne()}, {16, 16, Rounding::sr(16)}, {8, 8, Rounding::rne()},
+                            {8, 8, Rounding::sr(16)},  {4, 8, Rounding::rne()},    {4, 8, Rounding::sr(16)},
+                            {4, 4, Rounding::rne()},   {4, 4, Rounding::sr(16)}};
+
+std::string build_one(const Build& build) {
+  Architecture arch;
+  arch.rows = build.rows;
+  arch.cols = build.cols;
+  const auto start = std::chrono::steady_clock::now();
+  compile_array(arch, {.c_rounding = build.drain});
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::ostringstream text;
+  text << "mac_array " << arch.rows << " x " << arch.cols << ", drain " << build.drain.name() << ": "
+       << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
+  return text.str();
+}
+
+// Two at a time: each is one compiler, which takes up to half a gigabyte.
+void build_all() {
+  std::atomic<std::size_t> next = 0;
+  std::mutex output;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < std::size(builds); i = next++) {
+      const std::string text = build_one(builds[i]);
+      const std::lock_guard lock(output);
+      std::cout << text << std::flush;
+    }
+  };
+  std::future<void> other = std::async(std::launch::async, work);
+  work();
+  other.get();
+}
+
+}  // namespace
+}  // namespace mantissa
+
+int main() {
+  try {
+    mantissa::build_all();
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "build_rtl_arrays: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+// SystemC's library asks for it; this program simulates nothing.
+int sc_main(int /*argc*/, char* /*argv*/[]) { return 1; }

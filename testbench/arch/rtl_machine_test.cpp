@@ -1,0 +1,178 @@
+// The accelerator with the Verilated array in it: the same codes and the same cycles, and a fault in the RTL
+// is found.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "sim/arch/accelerator.hpp"
+#include "testbench/arch/machine_cases.hpp"
+#include "testbench/cli/scratch.hpp"
+
+namespace mantissa::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A build of the RTL array and many jobs on it; buffers and DRAM do not concern the RTL.
+struct Build {
+  int rows;
+  int cols;
+  Rounding drain = Rounding::rne();
+  int window = 16;
+  int depth = 2;
+  int port = 4;
+  int pipe_latency = 2;
+  Format operands = formats::e5m2;
+};
+
+Architecture machine(std::mt19937_64& engine, const Build& build) {
+  Architecture arch = random_machine(engine, build.rows, build.cols);
+  const std::int64_t side = std::max(build.rows, build.cols);
+  arch.window = build.window;
+  arch.depth = build.depth;
+  arch.port = build.port;
+  arch.pipe_latency = build.pipe_latency;
+  arch.acc_double_buffer = false;
+  arch.a_buffer_bytes = 2 * 4 * side * build.window + static_cast<std::int64_t>(engine() % 4000);
+  arch.b_buffer_bytes = 2 * 4 * side * build.window + static_cast<std::int64_t>(engine() % 4000);
+  return arch;
+}
+
+ArrayFormats formats_of(const Build& build) {
+  return {.a = build.operands, .b = build.operands, .c = build.operands, .c_rounding = build.drain};
+}
+
+void expect_same_everywhere(const std::vector<Build>& builds, int machines, int jobs) {
+  std::mt19937_64 engine(51);
+  struct Pair {
+    Architecture arch;
+    ArrayFormats formats;
+    std::unique_ptr<Accelerator> rtl;
+    std::unique_ptr<Accelerator> lockstep;
+  };
+  std::vector<Pair> pairs;
+  for (const Build& build : builds) {
+    for (int i = 0; i < machines; ++i) {
+      Pair& pair = pairs.emplace_back();
+      pair.arch = machine(engine, build);
+      pair.formats = formats_of(build);
+      pair.rtl =
+          std::make_unique<Accelerator>(pair.arch, pair.formats, AcceleratorOptions{.engine = Engine::rtl});
+      pair.lockstep = std::make_unique<Accelerator>(pair.arch, pair.formats,
+                                                    AcceleratorOptions{.engine = Engine::lockstep});
+    }
+  }
+  for (const Pair& pair : pairs) {
+    for (int i = 0; i < jobs; ++i) {
+      const OwnedJob owned = random_job(engine, pair.formats, 2 * pair.arch.rows + 20);
+      const ArrayJob job = owned.job(pair.arch, pair.formats);
+      const ArrayRun expected = golden_run(pair.arch, pair.formats, job);
+      const std::string text =
+          std::to_string(pair.arch.rows) + "x" + std::to_string(pair.arch.cols) + " " + owned.text();
+      ASSERT_EQ(difference(expected, pair.rtl->run(job)), "") << "rtl " << text;
+      ASSERT_EQ(difference(expected, pair.lockstep->run(job)), "") << "lockstep " << text;
+    }
+  }
+}
+
+TEST(RtlMachine, SmallArraysAsGoldenModelAndClosedForm) {
+  expect_same_everywhere({{.rows = 4, .cols = 4}, {.rows = 4, .cols = 8, .drain = Rounding::sr(16)}}, 5, 8);
+}
+
+TEST(LongRtlMachine, AllArraysAsGoldenModelAndClosedForm) {
+  std::vector<Build> builds;
+  for (const auto& [rows, cols] : {std::pair(4, 4), std::pair(4, 8), std::pair(8, 8), std::pair(16, 16)}) {
+    builds.push_back({.rows = rows, .cols = cols});
+    builds.push_back({.rows = rows, .cols = cols, .drain = Rounding::sr(16)});
+  }
+  builds.push_back({.rows = 8, .cols = 8, .window = 8, .depth = 4, .port = 3, .pipe_latency = 1});
+  builds.push_back({.rows = 4, .cols = 8, .window = 2, .depth = 1, .port = 1});
+  builds.push_back({.rows = 4, .cols = 4, .depth = 3, .port = 16, .operands = formats::e4m3});
+  expect_same_everywhere(builds, 4, 6);
+}
+
+// A copy of the RTL in which one line is wrong.
+class FaultyRtl {
+ public:
+  FaultyRtl(const std::string& file, const std::string& right, const std::string& wrong) {
+    fs::copy(MANTISSA_RTL_DIR, directory_);
+    const fs::path path = directory_ / file;
+    std::ifstream in(path);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    in.close();
+    const std::size_t at = text.find(right);
+    if (at == std::string::npos) throw std::runtime_error("no such text in " + file + ": " + right);
+    std::ofstream(path) << text.replace(at, right.size(), wrong);
+  }
+  const fs::path& directory() const { return directory_; }
+
+ private:
+  Scratch scratch_;
+  fs::path directory_ = fs::path(scratch_.path()) / "rtl";
+};
+
+// Lockstep stops on every job that the faulty RTL gets wrong on its own, and on none with sound RTL.
+void expect_found(const FaultyRtl& rtl, const std::string& port, const std::string& stage) {
+  std::mt19937_64 engine(52);
+  const Build build{.rows = 4, .cols = 4};
+  const Architecture arch = machine(engine, build);
+  const ArrayFormats formats = formats_of(build);
+  const Scratch scratch;
+  const fs::path wave = fs::path(scratch.path()) / "difference.fst";
+  Accelerator alone(arch, formats, {.engine = Engine::rtl, .rtl_directory = rtl.directory()});
+  Accelerator lockstep(arch, formats,
+                       {.engine = Engine::lockstep, .rtl_directory = rtl.directory(), .wave = wave});
+  Accelerator sound(arch, formats, {.engine = Engine::lockstep});
+  int found = 0;
+  for (int i = 0; i < 200 && found < 2; ++i) {
+    const OwnedJob owned = random_job(engine, formats, 24);
+    const ArrayJob job = owned.job(arch, formats);
+    const ArrayRun expected = golden_run(arch, formats, job);
+    EXPECT_EQ(difference(expected, sound.run(job)), "") << owned.text();
+    const bool wrong = !difference(expected, alone.run(job)).empty();
+    fs::remove(wave);
+    try {
+      EXPECT_EQ(difference(expected, lockstep.run(job)), "") << owned.text();
+      EXPECT_FALSE(wrong) << "not found: " << owned.text();
+    } catch (const LockstepError& error) {
+      const LockstepDifference& difference = error.difference();
+      ++found;
+      EXPECT_EQ(difference.unit, "mac_array");
+      EXPECT_EQ(difference.seed, owned.run_seed);
+      EXPECT_EQ(difference.mismatch.what, port + " is wrong");
+      EXPECT_EQ(difference.mismatch.stage, stage);
+      EXPECT_EQ(difference.mismatch.model, "rtl");
+      EXPECT_LT(difference.mismatch.cycle, expected.cycles.cycles());
+      EXPECT_EQ(difference.mismatch.inputs.size(), 13U);
+      EXPECT_EQ(difference.mismatch.outputs.size(), 8U);
+      bool differs = false;
+      for (const Mismatch::Value& value : difference.mismatch.outputs)
+        differs = differs || (value.port == port && value.expected != value.actual);
+      EXPECT_TRUE(differs) << error.what();
+      EXPECT_EQ(difference.wave, wave);
+      EXPECT_GT(fs::file_size(wave), 1000U);
+    }
+  }
+  EXPECT_EQ(found, 2) << "the fault does not show";
+}
+
+TEST(RtlMachine, LockstepFindsAFaultInTheSums) {
+  expect_found(FaultyRtl("fp_round.sv", "half & (rest | placed[Drop])", "half"), "tap_o", "accumulate");
+}
+
+TEST(LongRtlMachine, LockstepFindsAFaultInTheDrain) {
+  expect_found(FaultyRtl("quantizer.sv", "{{ExpW - 8{scale_i[7]}}, scale_i}", "{{ExpW - 8{1'b0}}, scale_i}"),
+               "c_o", "bias or quantize");
+}
+
+TEST(LongRtlMachine, LockstepFindsAFaultInTheControl) {
+  expect_found(FaultyRtl("mac_array.sv", "((used_i & ~nonzero[p*Rows+:Rows]) != '0)",
+                         "(nonzero[p*Rows] != nonzero[p*Rows])"),
+               "suppressed_o", "");
+}
+
+}  // namespace
+}  // namespace mantissa::test
