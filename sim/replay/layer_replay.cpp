@@ -177,7 +177,8 @@ void LayerReplay::run_gemms(std::uint32_t step, const LayerPlan& plan) {
   }
 }
 
-std::vector<Energy> LayerReplay::energy_of(const ActionCounts& actions) const {
+std::vector<Energy> LayerReplay::energy_of(const ActionCounts& actions) {
+  add(actions_, actions);
   std::vector<Energy> energy;
   for (const EnergyTable& table : report_.tables) energy.push_back(price(table, actions));
   return energy;

@@ -22,6 +22,8 @@ class LayerReplay {
   void run(std::uint32_t step, const LayerPlan& plan);
   // Of the gradient passes so far: speed-up of training for other depths and ports.
   std::vector<StagingPoint> staging() const;
+  // All that was done so far.
+  const ActionCounts& actions() const { return actions_; }
 
  private:
   void run_gemms(std::uint32_t step, const LayerPlan& plan);
@@ -32,7 +34,7 @@ class LayerReplay {
   // `made` are the operands that were quantized for this pass first.
   void run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass pass,
                 std::initializer_list<const Operand*> made);
-  std::vector<Energy> energy_of(const ActionCounts& actions) const;
+  std::vector<Energy> energy_of(const ActionCounts& actions);
   void finish_norm(std::uint32_t step, const LayerPlan& plan, const NormShape& shape, Pass pass,
                    const NormResult& result, const Operand& made);
   DrawSource draws(std::uint32_t step, const LayerPlan& plan, Pass pass, RandomUnit unit,
@@ -47,6 +49,7 @@ class LayerReplay {
   Engine& engine_;
   ReplayReport& report_;
   StagingTable staging_;
+  ActionCounts actions_;
 };
 
 }  // namespace mantissa::replay

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "models/kernels/quantize.hpp"
 #include "sim/replay/layer_replay.hpp"
 
 namespace mantissa::replay {
@@ -111,6 +110,8 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
       ++done;
     }
   }
+  // With the prices that rules gave for this recipe's formats.
+  for (EnergyTable& table : report.tables) table = priced_for(table, layers.actions());
   if (options.staging) report.staging = layers.staging();
   report.sampled_tiles = engine.tiles_run();
   return report;
