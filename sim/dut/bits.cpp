@@ -1,5 +1,6 @@
 #include "sim/dut/bits.hpp"
 
+#include <cstring>
 #include <ostream>
 
 namespace mantissa {
@@ -33,6 +34,28 @@ void Bits::set_field(int low, int width, std::uint64_t value) {
   for (int i = 0; i < 3 && first + i < static_cast<int>(all.size()); ++i) {
     const auto keep = ~static_cast<std::uint32_t>(mask >> (32 * i));
     all[first + i] = (all[first + i] & keep) | static_cast<std::uint32_t>(bits >> (32 * i));
+  }
+}
+
+// Little-endian, as everything that Verilator and this program run on.
+void Bits::fields(int low, int width, std::span<std::uint8_t> values) const {
+  if (width == 8 && low % 8 == 0) {
+    std::memcpy(values.data(), reinterpret_cast<const std::uint8_t*>(words().data()) + low / 8,
+                values.size());
+    return;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i, low += width)
+    values[i] = static_cast<std::uint8_t>(field(low, width));
+}
+
+void Bits::set_fields(int low, int width, std::span<const std::uint8_t> values) {
+  if (width == 8 && low % 8 == 0) {
+    std::memcpy(reinterpret_cast<std::uint8_t*>(words().data()) + low / 8, values.data(), values.size());
+    return;
+  }
+  for (const std::uint8_t value : values) {
+    set_field(low, width, value);
+    low += width;
   }
 }
 

@@ -24,6 +24,9 @@ class Bits {
   // Up to 64 bits from bit `low` on.
   std::uint64_t field(int low, int width) const;
   void set_field(int low, int width, std::uint64_t value);
+  // Many fields of up to 8 bits, side by side from bit `low` on; whole bytes are copied.
+  void fields(int low, int width, std::span<std::uint8_t> values) const;
+  void set_fields(int low, int width, std::span<const std::uint8_t> values);
   bool bit(int index) const { return field(index, 1) != 0; }
   void flip(int index) { words()[index / 32] ^= 1U << (index % 32); }
 
