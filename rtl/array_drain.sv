@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The course of a tile in an output-stationary array (ARITHMETIC.md 7, "Tiles and drain"): it takes
-// beats until the step that drains has ended, then sends its rows, ascending, one per cycle. Exact in
-// time; shared by mac_array and int_array.
+// beats until the step that drains has ended, then sends its rows, ascending, one per cycle. Exact
+// in time; part of mac_array and int_array.
 //
 // A row that is taken is cleared. The next tile's beats wait until the last row has left the array.
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operands of an output-stationary array (ARITHMETIC.md 7, "Skip"): skip window, staging, and what
-// each row takes in a cycle. Shared by mac_array and int_array: it knows widths, not what codes mean.
+// The operands of an output-stationary array (ARITHMETIC.md 7, "Skip"): skip window, staging, and
+// what each row takes in a cycle. Part of mac_array and int_array: it knows an element's width, not
+// its meaning.
 //
-// In: one beat, as skip_window has it, with the codes of Port k-slices. A window stays in a slot of a
-// register file: its B is read by one multiplexer per element, its A by one per row, the bank.
+// In: one beat, as skip_window has it, with the elements of Port k-slices. A window stays in a slot
+// of a register file: its B is read by one multiplexer per processing element, its A by one per row,
+// the bank.
 // Out: the rows' operands. Nothing holds them up: an element takes what it is given.
 
 module array_operands #(

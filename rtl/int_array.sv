@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows x Cols output-stationary array of integers (ARITHMETIC.md 4, 5, 7): unsigned products, exact
-// sums modulo 2^AccBits; exact in cycles, which are those of mac_array.
+// Rows x Cols output-stationary array of integers (ARITHMETIC.md 4, 5, 7): unsigned products, sums
+// exact modulo 2^AccBits; cycle for cycle as mac_array.
 //
-// In: beats as mac_array takes them. A zero of A adds nothing, so with skip_i it takes no cycle.
+// In: beats as mac_array takes them. A zero of A adds nothing, so with skip_i it takes no cycle. Rows
+// that are not in use hold their registers, whatever their A is.
 // Out: the tile's rows, ascending, as sums: what dequantises them stands behind the array. A drain
 // takes Rows + PipeLatency cycles, as mac_array's.
 
@@ -29,6 +30,7 @@ module int_array #(
   input  logic [Port*Rows*ABits-1:0] a_i,      // slice p, row r at p * Rows + r
   input  logic [Port*Cols*BBits-1:0] b_i,      // slice p, column c at p * Cols + c
   input  logic [CountW-1:0]          count_i,  // slices in this beat, 1..Port
+  input  logic [Rows-1:0]            used_i,   // rows in use
   input  logic                       skip_i,
   input  logic                       last_i,   // this beat ends the step
   input  logic                       drain_i,  // and the step its tile
@@ -55,10 +57,14 @@ module int_array #(
   logic [Rows*ABits-1:0]      a;
   logic [Rows*Cols*BBits-1:0] b;
   logic                       step_end;
+  logic [Rows-1:0]            used_d, used_q;
 
   for (genvar i = 0; i < Port * Rows; i++) begin : gen_nonzero
-    assign nonzero[i] = (a_i[i*ABits+:ABits] != '0);
+    assign nonzero[i] = used_i[i%Rows] & (a_i[i*ABits+:ABits] != '0);
   end
+
+  // With skip_i off a row that is not in use has its cycles like the others.
+  assign used_d = beat_fire ? used_i : used_q;
 
   assign ready_o   = operands_ready & compute;
   assign beat_fire = valid_i & ready_o;
@@ -106,7 +112,7 @@ module int_array #(
       ) u_pe (
         .clk_i,
         .rst_ni,
-        .valid_i  (enable[r]),
+        .valid_i  (enable[r] & used_q[r]),
         .clear_i  (clear[r]),
         .a_i      (a[r*ABits+:ABits]),
         .b_i      (b[(r*Cols+c)*BBits+:BBits]),
@@ -151,8 +157,10 @@ module int_array #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       overflow_q <= 1'b0;
+      used_q     <= '0;
     end else begin
       overflow_q <= overflow_d;
+      used_q     <= used_d;
     end
   end
 

@@ -24,8 +24,12 @@ module int_pe #(
   output logic               wrapped_o
 );
 
-  if ((ABits != 8 || (BBits != 8 && BBits != 16)) && (ABits != 16 || BBits != 8)) begin : gen_bad_bits
-    $error("int_pe: a and b have 8 bits, or one of them 16");
+  if ((ABits != 8 && ABits != 16) || (BBits != 8 && BBits != 16)) begin : gen_bad_bits
+    $error("int_pe: a and b have 8 or 16 bits");
+  end
+
+  if (ABits == 16 && BBits == 16) begin : gen_both_wide
+    $error("int_pe: a and b must not both have 16 bits");
   end
 
   localparam int unsigned WideBits = (ABits > BBits) ? ABits : BBits;
