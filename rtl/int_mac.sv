@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// acc_o = acc_i + a_i * b_i, unsigned, modulo 2^48 (ARITHMETIC.md 4). Latency PipeStages (0 or 1,
+// acc_o = acc_i + a_i * b_i, unsigned, modulo 2^AccBits (ARITHMETIC.md 4). Latency PipeStages (0 or 1,
 // after the product), one operation per cycle.
 //
 // overflow_o belongs to the result beside it: it is 1 iff this sum or an earlier one wrapped, back
@@ -9,27 +9,32 @@
 // while a result waits.
 
 module int_mac #(
-  parameter int unsigned BWidth     = 8,  // 8 or 16
+  parameter int unsigned BWidth     = 8,   // 8 or 16
+  parameter int unsigned AccBits    = 48,  // of the sum, at most 48
   parameter int unsigned PipeStages = 0
 ) (
-  input  logic              clk_i,
-  input  logic              rst_ni,
+  input  logic               clk_i,
+  input  logic               rst_ni,
 
-  input  logic              valid_i,
-  output logic              ready_o,
-  input  logic              clear_i,
-  input  logic [7:0]        a_i,
-  input  logic [BWidth-1:0] b_i,
-  input  logic [47:0]       acc_i,
+  input  logic               valid_i,
+  output logic               ready_o,
+  input  logic               clear_i,
+  input  logic [7:0]         a_i,
+  input  logic [BWidth-1:0]  b_i,
+  input  logic [AccBits-1:0] acc_i,
 
-  output logic              valid_o,
-  input  logic              ready_i,
-  output logic [47:0]       acc_o,
-  output logic              overflow_o
+  output logic               valid_o,
+  input  logic               ready_i,
+  output logic [AccBits-1:0] acc_o,
+  output logic               overflow_o
 );
 
   if (BWidth != 8 && BWidth != 16) begin : gen_bad_b_width
     $error("int_mac: BWidth must be 8 or 16");
+  end
+
+  if (AccBits < 8 + BWidth || AccBits > 48) begin : gen_bad_acc_bits
+    $error("int_mac: AccBits must hold a product, and be 48 at most");
   end
 
   if (PipeStages > 1) begin : gen_bad_pipe_stages
@@ -39,14 +44,14 @@ module int_mac #(
   localparam int unsigned ProdW = 8 + BWidth;
 
   // ---------------------------------------------------------------------------------- multiply
-  logic [ProdW-1:0] product_d, product;
-  logic [47:0]      acc;
-  logic             clear;
+  logic [ProdW-1:0]   product_d, product;
+  logic [AccBits-1:0] acc;
+  logic               clear;
 
   assign product_d = ProdW'(a_i) * ProdW'(b_i);
 
   pipe_reg #(
-    .Width (ProdW + 48 + 1),
+    .Width (ProdW + AccBits + 1),
     .Enable(PipeStages >= 1)
   ) u_product_reg (
     .clk_i,
@@ -63,7 +68,7 @@ module int_mac #(
   logic wrapped;
   logic sticky_d, sticky_q;
 
-  assign {wrapped, acc_o} = {1'b0, acc} + 49'(product);
+  assign {wrapped, acc_o} = {1'b0, acc} + (AccBits + 1)'(product);
   assign overflow_o       = wrapped | (sticky_q & ~clear);
   assign sticky_d         = (valid_o & ready_i) ? overflow_o : sticky_q;
 

@@ -4,9 +4,8 @@
 // one rounding to nearest per step, then bias and drain quantizer; exact in bits and in cycles.
 //
 // In: one beat of the port, Port k-slices of A (Rows elements) and B (Cols elements). Windows,
-// beats and count_i are those of skip_window. A window stays in a slot of a register file: its B is
-// read by one multiplexer per processing element, its A by one per row, the bank. What concerns
-// the whole step or tile counts in the beat with last_i: drain_i ends the tile, with its bias and
+// beats and count_i are those of skip_window, staging that of array_operands. What concerns the
+// whole step or tile counts in the beat with last_i: drain_i ends the tile, with its bias and
 // scale; without drain_i the next step adds to the same sums.
 // Out: the tile's rows, ascending, as codes. A drain begins with the first cycle after the tile's
 // last work and takes Rows + PipeLatency cycles, unless ready_i holds it; then the next tile may
@@ -81,18 +80,10 @@ module mac_array #(
     $error("mac_array: QuantStages must be 0 or 1");
   end
 
-  localparam int unsigned Words = Depth * Window;
-  localparam int unsigned WordW = $clog2(Words);
-  localparam int unsigned RowW  = (Rows == 1) ? 1 : $clog2(Rows);
-
-  // StCompute takes beats; StSettle: the last products join their sums; StSend one row per cycle;
-  // StFlush the quantizers.
-  typedef enum logic [1:0] {StCompute, StSettle, StSend, StFlush} state_e;
-  state_e state_d, state_q;
+  localparam int unsigned RowW = (Rows == 1) ? 1 : $clog2(Rows);
 
   // -------------------------------------------------------------------------- the beat's operands
   logic [Port*Rows-1:0] nonzero;
-  logic [Port-1:0]      in_beat;
   logic [Port-1:0]      b_special;  // the slice has an Inf or NaN
   logic [Port-1:0]      suppresses;
 
@@ -119,75 +110,54 @@ module mac_array #(
       end
     end
 
-    assign in_beat[p]    = (CountW'(p) < count_i);
     assign b_special[p]  = (special != '0);
-    assign suppresses[p] = in_beat[p] & b_special[p] & ((used_i & ~nonzero[p*Rows+:Rows]) != '0);
+    assign suppresses[p] =
+        (CountW'(p) < count_i) & b_special[p] & ((used_i & ~nonzero[p*Rows+:Rows]) != '0);
   end
 
-  // --------------------------------------------------------------------------------- skip window
-  logic                  beat_fire;
-  logic                  window_ready;
-  logic [WordW-1:0]      stage;
-  logic                  work_valid;
-  logic [Rows-1:0]       enable;
-  logic [Rows*WordW-1:0] word;
-  logic                  work_last;
-  logic                  step_end;
+  logic                    compute;
+  logic                    operands_ready;
+  logic                    beat_fire;
+  logic [Rows-1:0]         enable;
+  logic [Rows*AW-1:0]      a;
+  logic [Rows*Cols*BW-1:0] b;
+  logic                    step_end;
 
-  assign ready_o   = window_ready & (state_q == StCompute);
+  assign ready_o   = operands_ready & compute;
   assign beat_fire = valid_i & ready_o;
-  assign step_end  = work_valid & work_last;
 
-  skip_window #(
+  array_operands #(
     .Rows  (Rows),
+    .Cols  (Cols),
     .Window(Window),
     .Depth (Depth),
-    .Port  (Port)
-  ) u_skip_window (
+    .Port  (Port),
+    .AW    (AW),
+    .BW    (BW)
+  ) u_operands (
     .clk_i,
     .rst_ni,
-    .valid_i  (valid_i & (state_q == StCompute)),
-    .ready_o  (window_ready),
-    .nonzero_i(nonzero),
+    .valid_i   (valid_i & compute),
+    .ready_o   (operands_ready),
+    .a_i,
+    .b_i,
+    .nonzero_i (nonzero),
     .count_i,
     .skip_i,
     .last_i,
-    .stage_o  (stage),
-    .valid_o  (work_valid),
-    .ready_i  (1'b1),
-    .enable_o (enable),
-    .word_o   (word),
-    .last_o   (work_last)
+    .enable_o  (enable),
+    .a_o       (a),
+    .b_o       (b),
+    .step_end_o(step_end)
   );
-
-  // ------------------------------------------------------------------------------------- staging
-  logic [Rows*AW-1:0] a_staged_q [Words];
-  logic [Cols*BW-1:0] b_staged_q [Words];
-
-  for (genvar w = 0; w < Words; w++) begin : gen_word
-    localparam int unsigned Lane = (w % Window) % Port;
-
-    always_ff @(posedge clk_i) begin
-      if (beat_fire & (stage == WordW'(w - Lane)) & in_beat[Lane]) begin
-        a_staged_q[w] <= a_i[Lane*Rows*AW+:Rows*AW];
-        b_staged_q[w] <= b_i[Lane*Cols*BW+:Cols*BW];
-      end
-    end
-  end
 
   // --------------------------------------------------------------------------------- the elements
   logic [Rows-1:0]      clear;
   logic [Cols*AccW-1:0] acc_rows [Rows];
 
   for (genvar r = 0; r < Rows; r++) begin : gen_row
-    logic [WordW-1:0]     selected;
-    logic [AW-1:0]        a;
-    logic [Cols*BW-1:0]   b;
     logic [Cols*AccW-1:0] acc;
 
-    assign selected    = word[r*WordW+:WordW];
-    assign a           = a_staged_q[selected][r*AW+:AW];
-    assign b           = b_staged_q[selected];
     assign acc_rows[r] = acc;
 
     for (genvar c = 0; c < Cols; c++) begin : gen_col
@@ -210,8 +180,8 @@ module mac_array #(
         .valid_i(enable[r]),
         .ready_o(unused_ready),
         .clear_i(clear[r]),
-        .a_i    (a),
-        .b_i    (b[c*BW+:BW]),
+        .a_i    (a[r*AW+:AW]),
+        .b_i    (b[(r*Cols+c)*BW+:BW]),
         .valid_o(unused_valid),
         .acc_o  (acc[c*AccW+:AccW])
       );
@@ -220,62 +190,53 @@ module mac_array #(
 
   // ------------------------------------------------------------------------------- tile and drain
   typedef struct packed {
-    logic               drain;
     logic [Cols*32-1:0] bias;
     logic [7:0]         scale;
   } tile_t;
 
   tile_t           tile_d, tile_q;
   logic            suppressed_d, suppressed_q;
-  logic [RowW-1:0] row_d, row_q;
+  logic [RowW-1:0] row;
   logic            row_last;
-  logic            row_valid, row_ready, row_fire;
+  logic            row_valid, row_ready;
   logic            drain_done;
 
-  assign row_last   = (row_q == RowW'(Rows - 1));
-  assign row_valid  = (state_q == StSend);
-  assign row_fire   = row_valid & row_ready;
   assign drain_done = valid_o & ready_i & last_o;
 
-  for (genvar r = 0; r < Rows; r++) begin : gen_clear
-    assign clear[r] = row_fire & (row_q == RowW'(r));
-  end
+  array_drain #(
+    .Rows(Rows)
+  ) u_drain (
+    .clk_i,
+    .rst_ni,
+    .compute_o  (compute),
+    .last_beat_i(beat_fire & last_i),
+    .drain_i,
+    .step_end_i (step_end),
+    .valid_o    (row_valid),
+    .ready_i    (row_ready),
+    .row_o      (row),
+    .last_o     (row_last),
+    .clear_o    (clear),
+    .done_i     (drain_done)
+  );
 
   always_comb begin
-    state_d      = state_q;
     tile_d       = tile_q;
-    row_d        = row_q;
     suppressed_d = suppressed_q;
     if (beat_fire & last_i) begin
-      tile_d.drain = drain_i;
       tile_d.bias  = bias_i;
       tile_d.scale = scale_i;
     end
     if (beat_fire & skip_i & (suppresses != '0)) suppressed_d = 1'b1;
-    if (row_fire) row_d = row_last ? '0 : row_q + 1'b1;
-
-    unique case (state_q)
-      StCompute: if (step_end & tile_q.drain) state_d = StSettle;
-      StSettle:  state_d = StSend;
-      StSend:    if (row_fire & row_last) state_d = StFlush;
-      default: ;  // StFlush
-    endcase
-    if (drain_done) begin
-      state_d      = StCompute;
-      suppressed_d = 1'b0;
-    end
+    if (drain_done) suppressed_d = 1'b0;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q      <= StCompute;
       tile_q       <= '0;
-      row_q        <= '0;
       suppressed_q <= 1'b0;
     end else begin
-      state_q      <= state_d;
       tile_q       <= tile_d;
-      row_q        <= row_d;
       suppressed_q <= suppressed_d;
     end
   end
@@ -287,7 +248,7 @@ module mac_array #(
   logic [Cols-1:0]      lane_zero_seed;
   logic                 side_ready, side_valid;
 
-  assign acc_row      = acc_rows[row_q];
+  assign acc_row      = acc_rows[row];
   assign row_ready    = side_ready & (&lane_ready);
   assign valid_o      = side_valid & (&lane_valid);
   assign suppressed_o = suppressed_q;

@@ -11,18 +11,13 @@
 namespace mantissa {
 namespace {
 
+TileShape shape_of(const Tile& tile) {
+  return {.m = tile.m, .n = tile.n, .k = tile.k, .step_k = tile.step_k};
+}
+
 void check_tile(const MacArray& array, const Tile& tile, std::size_t lanes) {
   array.check();
-  const auto fits = [](std::int64_t rows, std::int64_t cols, std::size_t elements) {
-    return static_cast<unsigned __int128>(rows) * static_cast<unsigned __int128>(cols) == elements;
-  };
-  if (tile.m < 0 || tile.m > array.rows() || tile.n < 0 || tile.n > array.cols || tile.k < 1 ||
-      tile.step_k < 0 || !fits(tile.m, tile.k, tile.a.size()) || !fits(tile.k, tile.n, tile.b.size())) {
-    throw std::invalid_argument("a tile of " + std::to_string(tile.m) + " x " + std::to_string(tile.n) +
-                                " outputs, K = " + std::to_string(tile.k) +
-                                ", does not fit its operands or an " + std::to_string(array.rows()) + " x " +
-                                std::to_string(array.cols) + " array");
-  }
+  check_tile_shape(shape_of(tile), array.rows(), array.cols, tile.a.size(), tile.b.size());
   if (!tile.bias.empty() && tile.bias.size() != static_cast<std::size_t>(tile.n)) {
     throw std::invalid_argument(std::to_string(tile.bias.size()) + " biases for " + std::to_string(tile.n) +
                                 " columns");
@@ -43,19 +38,11 @@ std::vector<std::uint8_t> padded(std::span<const std::uint8_t> codes, std::int64
   return result;
 }
 
-std::vector<SkipSchedule> schedule_steps(const MacArray& array, const Tile& tile) {
-  std::vector<SkipSchedule> steps;
-  const std::int64_t step_k = tile.step_k == 0 ? tile.k : tile.step_k;
-  for (std::int64_t first = 0; first < tile.k; first += step_k) {
-    const std::int64_t length = std::min(step_k, tile.k - first);
-    std::vector<std::uint8_t> a(tile.m * length);
-    for (std::int64_t row = 0; row < tile.m; ++row) {
-      std::copy_n(tile.a.begin() + row * tile.k + first, length, a.begin() + row * length);
-    }
-    const auto nonzero = nonzero_counts(a, array.a, tile.m, length, array.skip_window.window);
-    steps.push_back(skip_schedule(array.skip_window, length, nonzero));
-  }
-  return steps;
+std::vector<std::uint8_t> nonzero_elements(const MacArray& array, const Tile& tile) {
+  std::vector<std::uint8_t> nonzero;
+  nonzero.reserve(tile.a.size());
+  for (const std::uint8_t code : tile.a) nonzero.push_back(array.a.is_zero(code) ? 0 : 1);
+  return nonzero;
 }
 
 }  // namespace
@@ -67,12 +54,6 @@ void MacArray::check() const {
   check_exact_product(a, b);
   Accumulator{.format = accumulator}.check();
   check_quantizer(drain, 32, 0, 0);
-}
-
-std::uint64_t TileResult::compute_cycles() const {
-  std::uint64_t cycles = 0;
-  for (const SkipSchedule& step : steps) cycles += step.cycles;
-  return cycles;
 }
 
 std::vector<Lfsr> drain_lanes(const MacArray& array, const DrawSource& draws, std::int64_t tile) {
@@ -91,7 +72,7 @@ TileResult mac_array(const MacArray& array, const Tile& tile, std::span<Lfsr> la
   const std::int64_t rows = array.rows();
   const std::int64_t cols = array.cols;
   TileResult result;
-  result.steps = schedule_steps(array, tile);
+  result.steps = schedule_steps(array.skip_window, shape_of(tile), nonzero_elements(array, tile));
 
   const std::vector<std::uint8_t> a = padded(tile.a, tile.m, tile.k, rows, tile.k);
   const std::vector<std::uint8_t> b = padded(tile.b, tile.k, tile.n, tile.k, cols);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "models/array/tile_steps.hpp"
 #include "models/format/convert.hpp"
 #include "models/mac/gemm.hpp"
 #include "models/random/stream.hpp"
@@ -49,7 +50,7 @@ struct TileResult {
   std::vector<SkipSchedule> steps;
   std::uint64_t suppressed = 0;  // the RTL keeps one bit: suppressed != 0
 
-  std::uint64_t compute_cycles() const;
+  std::uint64_t compute_cycles() const { return mantissa::compute_cycles(steps); }
 };
 
 // The generators of the drain's lanes, unit 0, one per column, as they stand before tile number `tile`.

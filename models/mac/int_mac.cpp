@@ -15,15 +15,23 @@ void check_width(const char* port, std::uint64_t value, int bits) {
 
 }  // namespace
 
-WrappedSum int_mac_wrapping(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits) {
+void check_int_mac_sum(int product_bits, int acc_bits) {
+  if (acc_bits < product_bits || acc_bits > int_mac_acc_bits) {
+    throw std::invalid_argument("an integer sum has " + std::to_string(product_bits) + " (a product's) to " +
+                                std::to_string(int_mac_acc_bits) + " bits, not " + std::to_string(acc_bits));
+  }
+}
+
+WrappedSum int_mac_wrapping(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits, int acc_bits) {
   if (b_bits != 8 && b_bits != 16) {
     throw std::invalid_argument("int_mac operand b has 8 or 16 bits, not " + std::to_string(b_bits));
   }
   check_width("a", a, 8);
   check_width("b", b, b_bits);
-  check_width("acc", acc, int_mac_acc_bits);
+  check_int_mac_sum(8 + b_bits, acc_bits);
+  check_width("acc", acc, acc_bits);
   const std::uint64_t sum = acc + static_cast<std::uint64_t>(a) * b;
-  return {sum & ((std::uint64_t{1} << int_mac_acc_bits) - 1), sum >> int_mac_acc_bits != 0};
+  return {sum & ((std::uint64_t{1} << acc_bits) - 1), sum >> acc_bits != 0};
 }
 
 std::uint64_t int_mac(std::uint32_t a, std::uint32_t b, std::uint64_t acc, int b_bits) {

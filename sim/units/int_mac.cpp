@@ -5,15 +5,14 @@ namespace mantissa {
 IntMac::IntMac(const sc_core::sc_module_name& name, const UnitParameters& parameters)
     : PipelinedUnit(
           name, {{"sum",
-                  [b_bits = parameters.at("BWidth")](IntMacTransaction& t) {
-                    t.sum = int_mac_wrapping(t.a, t.b, t.acc, b_bits);
-                  },
-                  [](IntMacTransaction& t) { t.sum.acc ^= 1U << 20; }, parameters.at("PipeStages") >= 1}}),
+                  [b_bits = parameters.at("BWidth"), acc_bits = parameters.at("AccBits")](
+                      IntMacTransaction& t) { t.sum = int_mac_wrapping(t.a, t.b, t.acc, b_bits, acc_bits); },
+                  [](IntMacTransaction& t) { t.sum.acc ^= 1U << 15; }, parameters.at("PipeStages") >= 1}}),
       clear_i_(*this, "clear_i", 1),
       a_i_(*this, "a_i", 8),
       b_i_(*this, "b_i", parameters.at("BWidth")),
-      acc_i_(*this, "acc_i", int_mac_acc_bits),
-      acc_o_(*this, "acc_o", int_mac_acc_bits),
+      acc_i_(*this, "acc_i", parameters.at("AccBits")),
+      acc_o_(*this, "acc_o", parameters.at("AccBits")),
       overflow_o_(*this, "overflow_o", 1) {}
 
 void IntMac::load(IntMacTransaction& transaction) const {

@@ -80,6 +80,7 @@ UnitKind gemmlowp_quantizer_kind();
 UnitKind stochastic_pruner_kind();
 UnitKind skip_window_kind();
 UnitKind mac_array_kind();
+UnitKind int_array_kind();
 UnitKind range_bn_forward_kind();
 UnitKind range_bn_backward_kind();
 UnitKind rle_encoder_kind();

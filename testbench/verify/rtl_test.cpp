@@ -69,7 +69,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadParameter{"double_sampler", "-GRndBits=33"}, BadParameter{"rle_encoder", "-GPipeStages=2"},
         BadParameter{"rle_decoder", "-GPipeStages=2"}, BadParameter{"rle_decoder", "-GLengthBits=15"},
         BadParameter{"skip_window", "-GWindow=1 -GPort=1"}, BadParameter{"skip_window", "-GPort=17"},
-        BadParameter{"mac_array", "-GQuantStages=2"}, BadParameter{"mac_array", "-GAccExp=9"}));
+        BadParameter{"mac_array", "-GQuantStages=2"}, BadParameter{"mac_array", "-GAccExp=9"},
+        BadParameter{"int_mac", "-GAccBits=49"}, BadParameter{"int_mac", "-GBWidth=16 -GAccBits=23"},
+        BadParameter{"int_array", "-GDrainStages=2"}, BadParameter{"int_array", "-GABits=16 -GBBits=16"},
+        BadParameter{"int_array", "-GABits=12"}, BadParameter{"int_array", "-GAccBits=15"}));
 
 bool exact_product(const Format& a, const Format& b) {
   try {

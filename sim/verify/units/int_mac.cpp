@@ -1,5 +1,7 @@
-// int_mac: sums on both sides of 2^48, and what overflow_o remembers.
+// int_mac: sums on both sides of 2^AccBits, and what overflow_o remembers.
 #include "sim/units/int_mac.hpp"
+
+#include <algorithm>
 
 #include "sim/verify/unit_kind.hpp"
 #include "sim/verify/vector_reference.hpp"
@@ -11,8 +13,10 @@ class IntMacReference : public Reference {
  public:
   explicit IntMacReference(const UnitParameters& parameters)
       : b_bits_(parameters.at("BWidth")),
-        last_(coverage_.declare("sum 2^48 - 1")),
-        first_(coverage_.declare("sum 2^48")),
+        acc_bits_(parameters.at("AccBits")),
+        limit_(std::uint64_t{1} << acc_bits_),
+        last_(coverage_.declare("sum 2^AccBits - 1")),
+        first_(coverage_.declare("sum 2^AccBits")),
         largest_(coverage_.declare("largest product")) {
     for (const char* clear : {"kept", "cleared"}) {
       for (const char* before : {"none before", "wrapped before"}) {
@@ -27,50 +31,52 @@ class IntMacReference : public Reference {
   Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
     const std::uint64_t a = dice.below(8) == 0 ? 0xFF : dice.bits(8);
     const std::uint64_t b = dice.below(8) == 0 ? (1U << b_bits_) - 1 : dice.bits(b_bits_);
-    return {Bits(1, dice.below(4) == 0 ? 1 : 0), Bits(8, a), Bits(b_bits_, b), Bits(48, acc(dice, a * b))};
+    return {Bits(1, dice.below(4) == 0 ? 1 : 0), Bits(8, a), Bits(b_bits_, b),
+            Bits(acc_bits_, acc(dice, a * b))};
   }
 
   void accept(const Transaction& inputs) override {
     const bool clear = inputs[0].value() != 0;
     const WrappedSum sum = sum_of(inputs);
     coverage_.hit(overflow_[(clear ? 4 : 0) + (sticky_ ? 2 : 0) + (sum.wrapped ? 1 : 0)]);
-    coverage_.hit_if(!sum.wrapped && sum.acc == limit - 1, last_);
+    coverage_.hit_if(!sum.wrapped && sum.acc == limit_ - 1, last_);
     coverage_.hit_if(sum.wrapped && sum.acc == 0, first_);
     coverage_.hit_if(inputs[1].value() == 0xFF && inputs[2].value() == (1U << b_bits_) - 1, largest_);
     sticky_ = sum.wrapped || (sticky_ && !clear);
-    expect({Bits(48, sum.acc), Bits(1, sticky_ ? 1 : 0)}, inputs);
+    expect({Bits(acc_bits_, sum.acc), Bits(1, sticky_ ? 1 : 0)}, inputs);
   }
 
   std::vector<std::string> explain(const Transaction& cause) const override {
     const WrappedSum sum = sum_of(cause);
     return {"clear: " + cause[0].hex(), "a: " + described_value(cause[1], {}),
             "b: " + described_value(cause[2], {}), "acc: " + described_value(cause[3], {}),
-            "golden acc: " + described_value(Bits(48, sum.acc), {}) + (sum.wrapped ? ", wraps" : "")};
+            "golden acc: " + described_value(Bits(acc_bits_, sum.acc), {}) + (sum.wrapped ? ", wraps" : "")};
   }
 
  private:
-  static constexpr std::uint64_t limit = std::uint64_t{1} << int_mac_acc_bits;
-
-  // Anywhere, of any magnitude, or such that the sum is near 2^48.
-  static std::uint64_t acc(stimulus::Dice& dice, std::uint64_t product) {
+  // Anywhere, of any magnitude, or such that the sum is near the limit.
+  std::uint64_t acc(stimulus::Dice& dice, std::uint64_t product) const {
     switch (dice.below(4)) {
       case 0:
-        return dice.next() % limit;
+        return dice.next() % limit_;
       case 1:
-        return dice.next() % limit >> dice.below(48);
+        return dice.next() % limit_ >> dice.below(acc_bits_);
       case 2:
-        return (limit - product - dice.below(2)) % limit;
+        return (limit_ - product - dice.below(2)) % limit_;
       default:
-        return limit - 1 - dice.below(2 * product + 1);
+        return limit_ - 1 - dice.below(std::min(2 * product + 1, limit_));
     }
   }
 
   WrappedSum sum_of(const Transaction& inputs) const {
     return int_mac_wrapping(static_cast<std::uint32_t>(inputs[1].value()),
-                            static_cast<std::uint32_t>(inputs[2].value()), inputs[3].value(), b_bits_);
+                            static_cast<std::uint32_t>(inputs[2].value()), inputs[3].value(), b_bits_,
+                            acc_bits_);
   }
 
   int b_bits_;
+  int acc_bits_;
+  std::uint64_t limit_;
   int last_;
   int first_;
   int largest_;
@@ -84,18 +90,21 @@ UnitKind int_mac_kind() {
   return {
       .name = "int_mac",
       .module = "int_mac",
-      .what = "acc + a*b, unsigned, modulo 2^48, with a sticky overflow flag",
+      .what = "acc + a*b, unsigned, modulo 2^AccBits, with a sticky overflow flag",
       .section = "4",
       .latency = "PipeStages",
       .parameters = {{"BWidth", 8, "bits of b: 8 or 16"},
+                     {"AccBits", 48, "bits of the sum: a product's to 48"},
                      {"PipeStages", 0, "0 or 1 register, after the product"}},
       .ports = {{"clear_i", "1", "forget what wrapped before this operation"},
                 {"a_i", "8", "factor"},
                 {"b_i", "BWidth", "factor"},
-                {"acc_i", "48", "accumulator"},
-                {"acc_o", "48", "acc_i + a_i*b_i modulo 2^48"},
+                {"acc_i", "AccBits", "accumulator"},
+                {"acc_o", "AccBits", "acc_i + a_i*b_i modulo 2^AccBits"},
                 {"overflow_o", "1", "this sum or one since the last clear_i wrapped"}},
-      .configurations = {{"8 x 8", {}}, {"8 x 16, 1 stage", {{"BWidth", 16}, {"PipeStages", 1}}}},
+      .configurations = {{"8 x 8", {}},
+                         {"8 x 16, 1 stage", {{"BWidth", 16}, {"PipeStages", 1}}},
+                         {"8 x 8, 17-bit sums", {{"AccBits", 17}}}},
       .systemc = [](const UnitParameters& p) { return std::make_unique<IntMac>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<IntMacReference>(p); },
   };

@@ -1,7 +1,5 @@
 #include "sim/verify/units/mac_array_tiles.hpp"
 
-#include <algorithm>
-
 #include "sim/units/skip_window.hpp"
 
 namespace mantissa::verify {
@@ -20,15 +18,8 @@ std::uint64_t scale_of(stimulus::Dice& dice) {
 
 }  // namespace
 
-TilePlan::TilePlan(const MacArray& array, std::uint64_t number, stimulus::Dice& dice) : array_(array) {
-  const SkipWindow& window = array.skip_window;
-  // Small tiles leave more of them; some are long enough to fill the staging and come round again.
-  k_ = dice.between(1, dice.below(3) == 0 ? window.window * (window.depth + 2) : window.window + 2);
-  step_k_ = dice.below(2) == 0 ? k_ : window.window * dice.between(1, 2);
-  rows_ = dice.below(4) == 0 ? dice.between(0, array.rows()) : array.rows();
-  cols_ = dice.below(4) == 0 ? dice.between(0, array.cols) : array.cols;
-  skip_ = number != 0 && dice.below(4) != 0;
-  density_ = dice.below(9);
+TilePlan::TilePlan(const MacArray& array, std::uint64_t number, stimulus::Dice& dice)
+    : array_(array), cut_(array.skip_window, array.cols, number, dice) {
   specials_ = dice.below(4) == 0;
   narrow_ = dice.below(2) == 0;
   load_ = number == 0 || dice.below(8) == 0;
@@ -36,40 +27,31 @@ TilePlan::TilePlan(const MacArray& array, std::uint64_t number, stimulus::Dice& 
   // Sums at the two ends of the range, with a bias that meets the upper one.
   only_a_ = number == 3 ? 1 : array.a.max_code();
   only_b_ = number == 3 ? 1 : array.b.max_code();
-  k_ = step_k_ = number == 3 ? 1 : window.window * (number == 2 ? window.depth + 2 : 1);
-  rows_ = array.rows();
-  cols_ = array.cols;
+  const SkipWindow& window = array.skip_window;
+  cut_.fill(number == 3 ? 1 : window.window * (number == 2 ? window.depth + 2 : 1));
 }
 
 TilePlan TilePlan::dense(const MacArray& array, int k, stimulus::Dice& dice) {
   TilePlan plan(array, 0, dice);
-  plan.k_ = plan.step_k_ = k;
-  plan.rows_ = array.rows();
-  plan.cols_ = array.cols;
-  plan.skip_ = false;
-  plan.density_ = 8;
+  plan.cut_.fill(k);
+  plan.cut_.skip = false;
+  plan.cut_.density = 8;
   plan.specials_ = false;
   return plan;
 }
 
 Transaction TilePlan::beat(stimulus::Dice& dice) {
-  const SkipWindow& window = array_.skip_window;
-  const int in_step = fed_ % step_k_;
-  const int slices =
-      std::min({window.port, window.window - in_step % window.window, step_k_ - in_step, k_ - fed_});
-  const Bits a_bits = matrix(dice, slices, array_.rows(), rows_, array_.a, density_, only_a_);
-  const Bits b_bits = matrix(dice, slices, array_.cols, cols_, array_.b, 8, only_b_);
-  fed_ += slices;
-  const bool ends_tile = fed_ == k_;
-  const bool ends_step = ends_tile || fed_ % step_k_ == 0;
+  const TileCut::Beat cut = cut_.next();
+  const Bits a_bits = matrix(dice, cut.slices, array_.rows(), cut_.rows, array_.a, cut_.density, only_a_);
+  const Bits b_bits = matrix(dice, cut.slices, array_.cols, cut_.cols, array_.b, 8, only_b_);
   // drain_i, bias and scale count in the last beat of a step only; seeds only with load_i.
   Transaction beat = {a_bits,
                       b_bits,
-                      Bits(slice_count_bits(window), slices),
-                      Bits(array_.rows(), (std::uint64_t{1} << rows_) - 1),
-                      Bits(1, skip_ ? 1 : 0),
-                      Bits(1, ends_step ? 1 : 0),
-                      Bits(1, ends_step ? (ends_tile ? 1 : 0) : dice.bits(1)),
+                      Bits(slice_count_bits(array_.skip_window), cut.slices),
+                      Bits(array_.rows(), (std::uint64_t{1} << cut_.rows) - 1),
+                      Bits(1, cut_.skip ? 1 : 0),
+                      Bits(1, cut.ends_step ? 1 : 0),
+                      Bits(1, cut.ends_step ? (cut.ends_tile ? 1 : 0) : dice.bits(1)),
                       biases(dice),
                       Bits(8, scale_of(dice) & 0xFF),
                       Bits(1, load_ ? 1 : 0),

@@ -1,9 +1,10 @@
-// The tiles that drive mac_array: their shapes, and their beats one by one.
+// The tiles that drive mac_array: their beats one by one.
 #pragma once
 
 #include "sim/stimulus/vector_unit.hpp"
 #include "sim/units/mac_array.hpp"
 #include "sim/verify/reference.hpp"
+#include "sim/verify/units/tile_cut.hpp"
 
 namespace mantissa::verify {
 
@@ -17,7 +18,7 @@ class TilePlan {
   // All elements in use and none skipped: one multiply-accumulate per element and cycle.
   static TilePlan dense(const MacArray& array, int k, stimulus::Dice& dice);
 
-  bool finished() const { return fed_ == k_; }
+  bool finished() const { return cut_.finished(); }
   Transaction beat(stimulus::Dice& dice);
 
  private:
@@ -28,18 +29,12 @@ class TilePlan {
   Bits seeds(stimulus::Dice& dice) const;
 
   const MacArray& array_;
-  int k_;
-  int step_k_;
-  int rows_;
-  int cols_;
-  bool skip_;
-  std::uint64_t density_;  // of non-zeros in A, in eighths
+  TileCut cut_;
   bool specials_;
   bool narrow_;  // exponents near each other
   bool load_;
   std::uint32_t only_a_ = 0;  // the magnitude of all elements; 0: any
   std::uint32_t only_b_ = 0;
-  int fed_ = 0;
 };
 
 }  // namespace mantissa::verify

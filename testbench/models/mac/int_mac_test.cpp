@@ -48,6 +48,16 @@ TEST(IntMac, LastSumThatFitsAndFirstThatDoesNot) {
   EXPECT_THROW(int_mac(255, 65535, top - largest_product + 1, 16), std::overflow_error);
 }
 
+TEST(IntMac, NarrowSumsWrapAtTheirOwnWidth) {
+  EXPECT_EQ(int_mac_wrapping(255, 255, 510, 8, 16), (WrappedSum{65535, false}));
+  EXPECT_EQ(int_mac_wrapping(255, 255, 511, 8, 16), (WrappedSum{0, true}));
+  EXPECT_EQ(int_mac_wrapping(1, 1, (1U << 25) - 1, 16, 25), (WrappedSum{0, true}));
+  EXPECT_THROW(int_mac_wrapping(1, 1, 0, 8, 15), std::invalid_argument);
+  EXPECT_THROW(int_mac_wrapping(1, 1, 0, 16, 23), std::invalid_argument);
+  EXPECT_THROW(int_mac_wrapping(1, 1, 0, 8, 49), std::invalid_argument);
+  EXPECT_THROW(int_mac_wrapping(1, 1, 65536, 8, 16), std::invalid_argument);
+}
+
 TEST(IntMac, RefusesOperandsWiderThanTheirPorts) {
   EXPECT_THROW(int_mac(256, 1, 0), std::invalid_argument);
   EXPECT_THROW(int_mac(1, 256, 0), std::invalid_argument);
