@@ -33,8 +33,8 @@ struct Architecture {
   bool skip_forward = false;
   int pipe_latency = 2;
   bool acc_double_buffer = false;
-  std::int64_t a_buffer_bytes = 64 * 1024;  // both halves together
-  std::int64_t b_buffer_bytes = 64 * 1024;
+  std::int64_t a_buffer_bytes = 65536;  // both halves together
+  std::int64_t b_buffer_bytes = 65536;
   std::int64_t dram_latency_cycles = 40;
   std::int64_t dram_burst_bytes = 64;
   std::int64_t dram_burst_cycles = 8;

@@ -20,6 +20,7 @@ struct GemmStep {
 
 class GemmTimeline {
  public:
+  // Keeps a reference.
   explicit GemmTimeline(const Architecture& arch) : arch_(arch) {}
 
   void step(const GemmStep& step);
@@ -43,7 +44,7 @@ class GemmTimeline {
   // Names the idle cycles from `idle` until the drain is done; returns the first cycle that is left.
   std::uint64_t stall_on_drain(std::uint64_t idle, const Output& output);
 
-  Architecture arch_;
+  const Architecture& arch_;
   std::uint64_t dma_free_ = 0;
   std::uint64_t compute_start_ = 0;  // of the last step
   std::uint64_t compute_end_ = 0;

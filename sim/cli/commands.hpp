@@ -14,6 +14,7 @@ struct ChecksFailed {};
 
 void add_bench(CLI::App& program);
 void add_calc(CLI::App& program);
+void add_cycles(CLI::App& program);
 void add_vectors(CLI::App& program);
 void add_verify(CLI::App& program);
 

@@ -77,11 +77,13 @@ int run(int argc, char** argv) {
       "  mantissa calc lfsr --seed 1 --count 4\n"
       "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
       "  mantissa verify fp8_mac\n"
+      "  mantissa cycles --array 32x32 --gemm 256,256,256\n"
       "  mantissa bench\n"
       "Every command has its own examples: mantissa COMMAND --help");
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
   mantissa::cli::add_verify(program);
+  mantissa::cli::add_cycles(program);
   mantissa::cli::add_bench(program);
   try {
     program.parse(argc, argv);

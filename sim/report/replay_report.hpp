@@ -9,6 +9,7 @@
 
 #include "models/random/stream.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/staging.hpp"
 #include "sim/energy/energy_table.hpp"
 
 namespace mantissa {
@@ -74,13 +75,6 @@ struct GradientReport {
   std::vector<double> histogram;
 };
 
-// Speed-up of training by skipping zeros of gradients, without memory, for other staging (ARITHMETIC.md 7).
-struct StagingPoint {
-  int depth = 0;
-  int port = 0;
-  double speedup = 0;
-};
-
 struct ReplayReport {
   std::string version;
   std::uint64_t seed = 1;
@@ -101,8 +95,8 @@ struct ReplayReport {
   std::vector<PassReport> passes;   // in order: step, layer, pass
   std::vector<TensorReport> tensors;
   std::vector<GradientReport> gradients;
-  std::vector<StagingPoint> staging;
-  std::vector<std::string> notes;  // what a reader must know: skipped layers, missing tensors
+  std::vector<StagingPoint> staging;  // of other depths and ports, without memory
+  std::vector<std::string> notes;     // what a reader must know: skipped layers, missing tensors
 };
 
 }  // namespace mantissa

@@ -25,6 +25,7 @@ const std::vector<Arguments>& every_command() {
       {"calc", "prune"},
       {"calc", "lfsr"},
       {"vectors"},
+      {"cycles"},
       {"bench"},
   };
   return commands;
@@ -67,7 +68,7 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
     std::vector<std::string> words;
   };
   const std::vector<Mistake> mistakes{
-      {{}, {"calc", "vectors"}},
+      {{}, {"calc", "vectors", "cycles"}},
       {{"clac"}, {"unknown command 'clac'", "calc", "vectors"}},
       {{"calc"}, {"convert", "mac", "lfsr"}},
       {{"calc", "sub"}, {"unknown command 'sub'", "convert", "mac", "add", "mul", "div", "prune", "lfsr"}},
@@ -105,6 +106,31 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
       {{"vectors", "lfsr", "--leap", "0x1", "--out", "x"}, {"'0x1'", "decimal whole number"}},
       {{"vectors", "lfsr", "--leap", "33", "--out", "x"}, {"33", "1..32"}},
       {{"--foo"}, {"unknown option '--foo'", "calc", "vectors", "--help", "--version"}},
+      {{"cycles"}, {"--gemm"}},
+      {{"cycles", "--gemm", "1,2"}, {"--gemm '1,2'", "M,N,K", "256,256,256"}},
+      {{"cycles", "--gemm", "1,2,3,4"}, {"--gemm '1,2,3,4'", "M,N,K"}},
+      {{"cycles", "--gemm", "0,2,3"}, {"--gemm '0,2,3'", "at least 1"}},
+      {{"cycles", "--gemm", "1,-2,3"}, {"--gemm '1,-2,3'", "at least 1"}},
+      {{"cycles", "--gemm", "1,2,3,"}, {"--gemm '1,2,3,'", "M,N,K"}},
+      {{"cycles", "--gemm", "1,2,2147483649"}, {"K 2147483649", "1..2147483648"}},
+      {{"cycles", "--gemm", "1,2,99999999999999999999"}, {"--gemm '1,2,99999999999999999999'"}},
+      {{"cycles", "--gemm", "1000000,1000000,1000000"}, {"2^48"}},
+      {{"cycles", "--gemm", "1000000,1000000,100", "--array", "1x1"}, {"steps", "larger"}},
+      {{"cycles", "--gemm", "8,8,8", "--array", "4"}, {"--array '4'", "16x16"}},
+      {{"cycles", "--gemm", "8,8,8", "--array", "4x"}, {"--array '4x'", "16x16"}},
+      {{"cycles", "--gemm", "8,8,8", "--array", "4x0"}, {"--array '4x0'", "16x16"}},
+      {{"cycles", "--gemm", "8,8,8", "--array", "4x4x4"}, {"--array '4x4x4'", "16x16"}},
+      {{"cycles", "--gemm", "8,8,8", "--array", "4x5000"}, {"--array '4x5000'", "4096"}},
+      {{"cycles", "--gemm", "8,8,8", "--dataflow", "ws"},
+       {"'ws'", "os-skip", "scalesim-ws", "scalesim-is", "scalesim-os", "stonne-os"}},
+      {{"cycles", "--gemm", "8,8,8", "--dataflow", "stonne-os", "--depth", "2"},
+       {"--depth", "os-skip", "stonne-os"}},
+      {{"cycles", "--gemm", "8,8,8", "--sparsity", "1.5"}, {"'1.5'", "0..1"}},
+      {{"cycles", "--gemm", "8,8,8", "--sparsity", "nan"}, {"'nan'", "0..1"}},
+      {{"cycles", "--gemm", "100000,8,100000", "--sparsity", "0.5"}, {"2^28"}},
+      {{"cycles", "--gemm", "8,8,8", "--port", "0"}, {"'0'", "1..65535"}},
+      {{"cycles", "--gemm", "8,8,8", "--burst-cycles", "0"}, {"'0'", "1..4096"}},
+      {{"cycles", "--gemm", "8,8,800", "--a-buffer", "100"}, {"a_buffer_bytes 100", "window"}},
       {{"bench", "--size", "8"}, {"'8'", "16..8192"}},
       {{"bench", "--size", "0x20"}, {"'0x20'", "decimal whole number"}},
       {{"bench", "--elements", "0"}, {"'0'", "16..268435456"}},
@@ -164,7 +190,8 @@ TEST(Program, FullDiskIsAnError) {
   const std::string small_bench = "bench --size 16 --elements 16 --repeat 1";
   for (const std::string& command :
        {std::string("calc lfsr --seed 1"), std::string("--help"), std::string("--version"),
-        std::string("vectors --help"), std::string("vectors --list"), small_bench, small_bench + " --json"}) {
+        std::string("vectors --help"), std::string("vectors --list"), std::string("cycles --gemm 8,8,8"),
+        small_bench, small_bench + " --json"}) {
     const Finished run = run_shell("mantissa " + command + " > /dev/full");
     EXPECT_EQ(run.exit_code, 2) << command;
     EXPECT_NE(run.err.find("cannot write standard output"), std::string::npos) << command << run.err;
