@@ -160,7 +160,7 @@ void expect_found(const FaultyRtl& rtl, const std::string& port, const std::stri
 }
 
 TEST(RtlMachine, LockstepFindsAFaultInTheSums) {
-  expect_found(FaultyRtl("fp_round.sv", "half & (rest | placed[Drop])", "half"), "tap_o", "accumulate");
+  expect_found(FaultyRtl("fp_mac.sv", "exp + ExpW'(raw[ProdW-1])", "exp"), "tap_o", "accumulate");
 }
 
 TEST(LongRtlMachine, LockstepFindsAFaultInTheDrain) {
