@@ -1,5 +1,6 @@
 #include "sim/replay/norm_pass.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/kernels/parallel.hpp"
@@ -63,9 +64,10 @@ Reference reference_of(std::span<const double> x, const NormRule& rule) {
   double range = 0;
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const auto begin = x.begin() + chunk * length;
-    const auto [low, high] = std::minmax_element(begin, begin + length);
-    const auto first_high = std::max_element(begin, begin + length);
-    reference.argmax.push_back(first_high - x.begin());
+    // The first among equals, as the unit has it.
+    const auto high = std::max_element(begin, begin + length);
+    const auto low = std::min_element(begin, begin + length);
+    reference.argmax.push_back(high - x.begin());
     reference.argmin.push_back(low - x.begin());
     range += *high - *low;
   }
