@@ -45,8 +45,10 @@ TEST(Replay, EveryShippedRecipeRuns) {
                            layer["K"].get<std::uint64_t>() * layer["groups"].get<std::uint64_t>();
       EXPECT_EQ(layer["macs"].get<std::uint64_t>() + layer["skipped_macs"].get<std::uint64_t>(), product);
       EXPECT_LE(layer["utilization"].get<double>(), 1);
-      // Eight bits keep the direction of every result of a real training step.
-      EXPECT_GT(layer["cosine"].get<double>(), 0.8) << recipe << " " << layer["layer"] << layer["pass"];
+      // Eight bits keep the direction of every result of a real training step; pruning 85 % of a gradient
+      // adds noise on purpose.
+      if (std::string(recipe) == "lognormal-sparse" && layer["pass"] != "forward") continue;
+      EXPECT_GT(layer["cosine"].get<double>(), 0.98) << recipe << " " << layer["layer"] << layer["pass"];
     }
   }
 }
