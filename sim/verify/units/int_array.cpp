@@ -187,9 +187,10 @@ class IntArrayReference : public Reference {
     coverage_.hit(k_before_last_step_ == 0 ? one_step_ : steps_);
     coverage_.hit_if(rows_in_use == array_.rows(), all_rows_);
     coverage_.hit_if(rows_in_use == 0, no_row_);
-    for (std::size_t i = 0; i < a_slices_.size(); ++i) {
-      const bool idle = static_cast<int>(i % array_.rows()) >= rows_in_use && a_slices_[i] != 0;
-      coverage_.hit_if(idle, skipping ? idle_skipped_ : idle_dense_);
+    for (std::int64_t i = 0; i < slices_taken(); ++i) {
+      for (int row = rows_in_use; row < array_.rows(); ++row) {
+        coverage_.hit_if(a_slices_[i * array_.rows() + row] != 0, skipping ? idle_skipped_ : idle_dense_);
+      }
     }
     coverage_.hit(tile.overflow ? wraps_ : fits_);
     coverage_.hit_if(k_before_last_step_ > 0 && golden(rows_in_use, k_before_last_step_).overflow,
@@ -256,15 +257,15 @@ UnitKind int_array_kind() {
                 {"c_o", "Cols*AccBits", "one row of the tile's sums, rows ascending"},
                 {"last_o", "1", "this row ends the tile"},
                 {"overflow_o", "1", "a sum of this tile wrapped"}},
-      // 48 bits cannot wrap in a run of any length: narrow sums do, and reach all bits.
-      .configurations =
-          {{"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccBits", 17}})},
-           {"4x4 8x8", size(4, 4), false},
-           {"4x4 8x16", size(4, 4).with({{"BBits", 16}, {"Depth", 4}, {"Port", 3}}), false},
-           {"4x4 16x8",
-            size(4, 4).with(
-                {{"ABits", 16}, {"Depth", 1}, {"Port", 16}, {"AccBits", 26}, {"DrainStages", 0}})},
-           {"16x16", {}, false}},
+      // Sums of 48 bits stay small in a run; narrow ones wrap, and every bit of them changes.
+      .configurations = {{"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccBits", 17}})},
+                         {"4x4 8x8", size(4, 4), false},
+                         {"4x4 8x16",
+                          size(4, 4).with({{"BBits", 16}, {"Depth", 4}, {"Port", 3}, {"DrainStages", 0}}),
+                          false},
+                         {"4x4 16x8",
+                          size(4, 4).with({{"ABits", 16}, {"Depth", 1}, {"Port", 16}, {"AccBits", 26}})},
+                         {"16x16", {}, false}},
       .systemc = [](const UnitParameters& p) { return std::make_unique<IntArrayUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<IntArrayReference>(p); },
       .default_transactions = 20000,
