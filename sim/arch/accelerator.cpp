@@ -26,6 +26,7 @@ const Architecture& checked(const Architecture& arch, const ArrayFormats& format
   }
   if (engine == Engine::fast)
     throw std::invalid_argument("the engine fast has no machine to simulate; take systemc, rtl or lockstep");
+  check_array(arch, formats);
   if (engine != Engine::systemc) check_rtl_array(arch, formats);
   if (sc_core::sc_get_status() != sc_core::SC_ELABORATION)
     throw std::logic_error("an accelerator is made before the first one runs");
@@ -65,7 +66,8 @@ class Accelerator::Machine : public sc_core::sc_module {
     if (sc_core::sc_get_status() == sc_core::SC_ELABORATION) sc_core::sc_start(sc_core::SC_ZERO_TIME);
     ArrayRun result = simulate(job, ~std::uint64_t{0});
     if (!difference_) return result;
-    LockstepDifference difference{.mismatch = *difference_, .seed = job.draws.run_seed};
+    LockstepDifference difference{
+        .unit = array_name(formats_), .mismatch = *difference_, .seed = job.draws.run_seed};
     if (!options_.wave.empty()) {
       record(job, difference.mismatch.cycle + cycles_past_difference);
       difference.wave = options_.wave;

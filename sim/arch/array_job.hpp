@@ -3,15 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "models/format/convert.hpp"
 #include "models/mac/gemm.hpp"
+#include "models/mac/int_gemm.hpp"
 #include "models/random/stream.hpp"
 #include "sim/arch/gemm_cycles.hpp"
 
 namespace mantissa {
+
+// Bits of the operands of an array of integers: 8 or 16, not both 16.
+struct IntegerWidths {
+  int a = 8;
+  int b = 8;
+  friend bool operator==(const IntegerWidths&, const IntegerWidths&) = default;
+};
 
 // What is fixed when an array is built: an RTL array is compiled for it.
 struct ArrayFormats {
@@ -22,6 +31,14 @@ struct ArrayFormats {
   Rounding c_rounding = Rounding::rne();
   Overflow c_overflow = Overflow::ieee;
   int leap = Lfsr::default_leap;  // of the generators of a stochastic drain
+  // An array of integers (int_array) in place of one of codes. Its exact sums become FP32 (ARITHMETIC.md 5),
+  // and nothing above counts.
+  std::optional<IntegerWidths> integers = std::nullopt;
+
+  int a_bits() const { return integers ? integers->a : a.bits(); }
+  int b_bits() const { return integers ? integers->b : b.bits(); }
+  int c_bits() const { return integers ? formats::fp32.bits() : c.bits(); }
+  bool stochastic() const { return !integers && c_rounding.stochastic(); }
   friend bool operator==(const ArrayFormats&, const ArrayFormats&) = default;
 };
 
@@ -31,6 +48,8 @@ struct ArrayJob {
   std::int64_t k = 0;
   std::span<const std::uint8_t> a;  // [m, k] codes
   std::span<const std::uint8_t> b;  // [k, n] codes
+  IntMatrix integer_a = {};         // of an array of integers, in place of the codes
+  IntMatrix integer_b = {};
   std::span<const float> bias;      // one per column, or none
   int c_scale = 0;                  // exponent of the drain quantizer
   bool skip = false;
@@ -47,14 +66,14 @@ inline GemmShape shape_of(const ArrayJob& job, const ArrayFormats& formats) {
   return {.m = job.m,
           .n = job.n,
           .k = job.k,
-          .a_bits = job.a_bits != 0 ? job.a_bits : formats.a.bits(),
-          .b_bits = job.b_bits != 0 ? job.b_bits : formats.b.bits(),
-          .c_bits = job.c_bits != 0 ? job.c_bits : formats.c.bits()};
+          .a_bits = job.a_bits != 0 ? job.a_bits : formats.a_bits(),
+          .b_bits = job.b_bits != 0 ? job.b_bits : formats.b_bits(),
+          .c_bits = job.c_bits != 0 ? job.c_bits : formats.c_bits()};
 }
 
 struct ArrayRun {
-  std::vector<std::uint32_t> codes;  // [m, n]
-  std::vector<std::uint8_t> flags;   // [m, n], Flags::bits()
+  std::vector<std::uint32_t> codes;  // [m, n]; of an array of integers: FP32
+  std::vector<std::uint8_t> flags;   // [m, n], Flags::bits(); of an array of integers: none is raised
   std::uint64_t suppressed_tiles = 0;
   GemmCycles cycles;
 };

@@ -1,5 +1,5 @@
 // Compiles the RTL arrays that come with a build into the cache of devices: those of the fp8 recipe in the
-// usual sizes. Others are compiled when they are first asked for.
+// usual sizes, and those of integers in the smallest. Others are compiled when they are first asked for.
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -18,24 +18,33 @@ namespace {
 struct Build {
   int rows;
   int cols;
-  Rounding drain;
+  Rounding drain = Rounding::rne();
+  std::optional<IntegerWidths> integers = std::nullopt;
 };
 
 // The largest ones first: the last compiler to finish then works on a small one.
 constexpr Build builds[] = {{16, 16, Rounding::rne()}, {16, 16, Rounding::sr(16)}, {8, 8, Rounding::rne()},
                             {8, 8, Rounding::sr(16)},  {4, 8, Rounding::rne()},    {4, 8, Rounding::sr(16)},
-                            {4, 4, Rounding::rne()},   {4, 4, Rounding::sr(16)}};
+                            {4, 4, Rounding::rne()},   {4, 4, Rounding::sr(16)},
+                            {.rows = 4, .cols = 4, .integers = IntegerWidths{8, 8}},
+                            {.rows = 4, .cols = 4, .integers = IntegerWidths{16, 8}}};
 
 std::string build_one(const Build& build) {
   Architecture arch;
   arch.rows = build.rows;
   arch.cols = build.cols;
   const auto start = std::chrono::steady_clock::now();
-  compile_array(arch, {.c_rounding = build.drain});
+  const ArrayFormats formats{.c_rounding = build.drain, .integers = build.integers};
+  compile_array(arch, formats);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::ostringstream text;
-  text << "mac_array " << arch.rows << " x " << arch.cols << ", drain " << build.drain.name() << ": "
-       << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
+  text << array_name(formats) << " " << arch.rows << " x " << arch.cols << ", ";
+  if (build.integers) {
+    text << build.integers->a << " x " << build.integers->b << " bits";
+  } else {
+    text << "drain " << build.drain.name();
+  }
+  text << ": " << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
   return text.str();
 }
 

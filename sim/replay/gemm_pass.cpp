@@ -97,8 +97,8 @@ class GroupProduct {
       lower_part(std::span<const std::uint8_t>(operand.codes), std::uint8_t{0}, std::span(lowered.codes));
     } else if (operand.arithmetic == Arithmetic::gemmlowp) {
       lowered.integers.resize(part.elements());
-      const std::uint16_t zero = gemmlowp_quantize(0.0F, operand.range, Rounding::rne()).q;
-      lower_part(std::span<const std::uint16_t>(operand.integers), zero, std::span(lowered.integers));
+      lower_part(std::span<const std::uint16_t>(operand.integers), operand.integer_zero(),
+                 std::span(lowered.integers));
     }
     return lowered;
   }
@@ -142,11 +142,7 @@ class GroupProduct {
       const GemmOperands operands{m, n, k, a.codes, b.codes, x.format, y.format};
       result_.suppressed += kernels::gemm(operands, options, sums, threads_).suppressed;
     } else if (x.arithmetic == Arithmetic::gemmlowp) {
-      const IntGemmOperands operands{m,
-                                     n,
-                                     k,
-                                     {a.integers, x.range.bits, x.range.scale, x.range.min},
-                                     {b.integers, y.range.bits, y.range.scale, y.range.min}};
+      const IntGemmOperands operands{m, n, k, x.matrix(a.integers), y.matrix(b.integers)};
       kernels::int_gemm(operands, sums, threads_);
     } else {
       kernels::gemm_float({m, n, k, a.values, b.values}, sums, threads_);
@@ -306,6 +302,8 @@ GemmShape shape_of(const GemmPass& pass, const PassSides& sides) {
 }
 
 std::optional<ArrayFormats> array_formats(const GemmPass& pass) {
+  if (pass.first->arithmetic == Arithmetic::gemmlowp)
+    return ArrayFormats{.integers = IntegerWidths{pass.first->range.bits, pass.second->range.bits}};
   if (pass.first->arithmetic != Arithmetic::floating) return std::nullopt;
   ArrayFormats formats{.a = pass.first->format,
                        .b = pass.second->format,

@@ -59,7 +59,7 @@ DrawSource draws_of(const GemmPass& pass, const Architecture& arch, RandomUnit u
 // The bias in the scale of the sums, as the array gets it.
 std::vector<float> scaled_bias(const GemmPass& pass);
 
-// The array that the pass needs, for engines that simulate one; none where arrays of codes do not do.
+// The array that the pass needs, for engines that simulate one; none for FP32.
 std::optional<ArrayFormats> array_formats(const GemmPass& pass);
 // Element widths in memory.
 GemmShape shape_of(const GemmPass& pass, const PassSides& sides);

@@ -103,7 +103,14 @@ std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t ste
 }
 
 std::vector<ArrayFormats> arrays_of(const LayerPlan& plan, const Recipe& recipe) {
-  if (plan.arithmetic != Arithmetic::floating || !multiplies(*plan.layer)) return {};
+  if (plan.arithmetic == Arithmetic::fp32 || !multiplies(*plan.layer)) return {};
+  if (plan.arithmetic == Arithmetic::gemmlowp) {
+    const auto array = [](const TensorFormat& a, const TensorFormat& b) {
+      return ArrayFormats{.integers = IntegerWidths{a.bits, b.bits}};
+    };
+    return {array(recipe.activations, recipe.weights), array(plan.errors, recipe.weights),
+            array(recipe.errors_for_weights.value_or(plan.errors), recipe.activations)};
+  }
   const auto array = [&](const TensorFormat& a, const TensorFormat& b, const TensorFormat& c) {
     return ArrayFormats{.a = a.format,
                         .b = b.format,

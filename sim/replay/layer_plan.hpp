@@ -27,7 +27,7 @@ std::vector<LayerPlan> plan_step(const trace::Trace& trace, std::uint32_t step, 
 // The sizes of a conv2d or linear layer; none where its input or weight is not recorded.
 std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t step, const trace::Layer& layer);
 
-// The arrays of codes that a layer's three passes need; none for other arithmetic.
+// The arrays of codes or integers that a layer's three passes need; none for FP32.
 std::vector<ArrayFormats> arrays_of(const LayerPlan& plan, const Recipe& recipe);
 
 }  // namespace mantissa::replay

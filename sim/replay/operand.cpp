@@ -60,6 +60,12 @@ int Operand::bits() const {
   return arithmetic == Arithmetic::gemmlowp ? range.bits : 32;
 }
 
+std::uint16_t Operand::integer_zero() const { return gemmlowp_quantize(0.0F, range, Rounding::rne()).q; }
+
+IntMatrix Operand::matrix(std::span<const std::uint16_t> q) const {
+  return {.q = q, .bits = range.bits, .scale = range.scale, .min = range.min};
+}
+
 std::string Operand::format_name() const {
   if (arithmetic == Arithmetic::floating) return format.name();
   return arithmetic == Arithmetic::gemmlowp ? "u" + std::to_string(range.bits) : "fp32";

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/mac/int_gemm.hpp"
 #include "models/quantize/gemmlowp.hpp"
 #include "models/random/stream.hpp"
 #include "models/sparsity/pruner.hpp"
@@ -28,6 +29,9 @@ struct Operand {
   TensorReport report;
 
   int bits() const;  // of an element in memory
+  // gemmlowp: what stands for the zeros of padding, and integers of this operand as a matrix.
+  std::uint16_t integer_zero() const;
+  IntMatrix matrix(std::span<const std::uint16_t> q) const;
   std::string format_name() const;
 };
 

@@ -14,10 +14,10 @@ namespace {
 // The golden kernels alone.
 class FastEngine : public Engine {};
 
-// What an array of codes cannot do; empty: it can.
+// What the arrays of codes and of integers cannot do; empty: they can.
 std::string obstacle(const Recipe& recipe) {
   if (recipe.arithmetic == Arithmetic::fp32) return "it multiplies FP32";
-  if (recipe.arithmetic == Arithmetic::gemmlowp) return "it multiplies integers";
+  if (recipe.arithmetic == Arithmetic::gemmlowp) return {};
   if (recipe.accumulator.kind != Accumulator::Kind::plain || recipe.accumulator.rounding != Rounding::rne())
     return "its accumulator is " + recipe.accumulator.name() + ", the array's rounds every sum to nearest";
   for (const TensorFormat* how : {&recipe.activations, &recipe.errors, &recipe.weight_gradients}) {
@@ -39,6 +39,26 @@ void check_recipe(const Recipe& recipe, const Architecture& arch, const std::str
   }
   throw std::invalid_argument("engine " + engine + " does not have recipe " + recipe.name + ": " + reason +
                               "; of the shipped recipes it has" + known + ". --engine fast has them all");
+}
+
+// A GEMM's operands, as the array takes them: codes or integers.
+struct LoweredOperands {
+  std::vector<std::uint8_t> a;
+  std::vector<std::uint8_t> b;
+  std::vector<std::uint16_t> integer_a;
+  std::vector<std::uint16_t> integer_b;
+};
+
+template <class Element>
+void lower(const GemmPass& pass, std::int64_t group, const Rectangle& outputs, std::int64_t k,
+           std::span<const Element> first, Element first_zero, std::vector<Element>& a,
+           std::span<const Element> second, Element second_zero, std::vector<Element>& b) {
+  a.resize(outputs.rows() * k);
+  b.resize(k * outputs.cols());
+  lower_a<Element>(pass.geometry, pass.pass, group, {outputs.row0, outputs.row1, 0, k}, first, first_zero, a,
+                   1);
+  lower_b<Element>(pass.geometry, pass.pass, group, {0, k, outputs.col0, outputs.col1}, second, second_zero,
+                   b, 1);
 }
 
 // A part of a pass that runs as one GEMM: a whole group, or one tile.
@@ -108,27 +128,39 @@ class SimulatedEngine : public Engine {
     return chosen;
   }
 
+  static LoweredOperands lower_operands(const GemmPass& pass, const Piece& piece, std::int64_t k) {
+    const Operand& x = *pass.first;
+    const Operand& y = *pass.second;
+    LoweredOperands lowered;
+    if (x.arithmetic == Arithmetic::gemmlowp) {
+      lower<std::uint16_t>(pass, piece.group, piece.outputs, k, x.integers, x.integer_zero(),
+                           lowered.integer_a, y.integers, y.integer_zero(), lowered.integer_b);
+    } else {
+      lower<std::uint8_t>(pass, piece.group, piece.outputs, k, x.codes, 0, lowered.a, y.codes, 0, lowered.b);
+    }
+    return lowered;
+  }
+
   void run_piece(const GemmPass& pass, const GemmPassResult& result, const ArrayFormats& formats,
                  const Piece& piece, const std::string& what) {
     const auto [m, n, k] = result.sides;
     const Rectangle& outputs = piece.outputs;
-    std::vector<std::uint8_t> a(outputs.rows() * k);
-    std::vector<std::uint8_t> b(k * outputs.cols());
-    lower_a<std::uint8_t>(pass.geometry, pass.pass, piece.group, {outputs.row0, outputs.row1, 0, k},
-                          pass.first->codes, 0, a, 1);
-    lower_b<std::uint8_t>(pass.geometry, pass.pass, piece.group, {0, k, outputs.col0, outputs.col1},
-                          pass.second->codes, 0, b, 1);
+    const LoweredOperands lowered = lower_operands(pass, piece, k);
     const std::vector<float> bias = scaled_bias(pass);
     ArrayJob job{.m = outputs.rows(),
                  .n = outputs.cols(),
                  .k = k,
-                 .a = a,
-                 .b = b,
+                 .a = lowered.a,
+                 .b = lowered.b,
                  .bias = {},
                  .c_scale = result.drain_scale,
                  .skip = pass.skip,
                  .draws = draws_of(pass, arch_, RandomUnit::drain_quantizer),
                  .first_tile = piece.first_tile};
+    if (formats.integers) {
+      job.integer_a = pass.first->matrix(lowered.integer_a);
+      job.integer_b = pass.second->matrix(lowered.integer_b);
+    }
     if (!bias.empty()) job.bias = std::span(bias).subspan(piece.group * n + outputs.col0, outputs.cols());
     const ArrayRun run = run_job(formats, job, what);
     tiles_run_ += run.cycles.tiles;
@@ -164,8 +196,8 @@ class SimulatedEngine : public Engine {
     const Rectangle& outputs = piece.outputs;
     for (std::int64_t row = 0; row < outputs.rows(); ++row) {
       for (std::int64_t col = 0; col < outputs.cols(); ++col) {
-        const std::uint32_t expected =
-            result.codes[(piece.group * m + outputs.row0 + row) * n + outputs.col0 + col];
+        const std::int64_t at = (piece.group * m + outputs.row0 + row) * n + outputs.col0 + col;
+        const std::uint32_t expected = result.codes.empty() ? fp32_bits(result.sums[at]) : result.codes[at];
         const std::uint32_t actual = run.codes[row * outputs.cols() + col];
         if (expected == actual) continue;
         throw Difference("MISMATCH between engine " + options_.name + " and the golden kernels, " +
@@ -180,8 +212,9 @@ class SimulatedEngine : public Engine {
                       const ArrayRun& run, const std::string& what) const {
     GemmShape shape = shape_of(pass, result.sides);
     const std::int64_t windows = (shape.k + arch_.window - 1) / arch_.window;
-    const auto counts = std::span(result.nonzero[piece.group])
-                            .subspan(piece.outputs.row0 * windows, piece.outputs.rows() * windows);
+    std::span<const std::uint16_t> counts = result.nonzero[piece.group];
+    if (!counts.empty())  // of integers none are counted
+      counts = counts.subspan(piece.outputs.row0 * windows, piece.outputs.rows() * windows);
     shape.m = piece.outputs.rows();
     shape.n = piece.outputs.cols();
     const GemmCycles expected = gemm_cycles(arch_, shape, pass.skip, counts);

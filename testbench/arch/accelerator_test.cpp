@@ -52,6 +52,25 @@ TEST(Accelerator, RandomMachinesAsGoldenModelAndClosedForm) {
   }
 }
 
+TEST(Accelerator, IntegersAsGoldenModelAndClosedForm) {
+  std::mt19937_64 engine(44);
+  std::vector<Sample> samples(90);
+  constexpr std::pair<int, int> sizes[] = {{4, 4}, {4, 8}, {8, 8}, {1, 3}, {5, 2}};
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    Sample& sample = samples[i];
+    const auto [rows, cols] = sizes[i % std::size(sizes)];
+    sample.arch = random_machine(engine, rows, cols);
+    sample.formats = random_integers(engine);
+    sample.job = random_job(engine, sample.formats, i % 8 == 0 ? 70 : 40);
+    sample.accelerator = std::make_unique<Accelerator>(sample.arch, sample.formats);
+  }
+  for (const Sample& sample : samples) {
+    const ArrayJob job = sample.job.job(sample.arch, sample.formats);
+    const ArrayRun expected = golden_run(sample.arch, sample.formats, job);
+    ASSERT_EQ(difference(expected, sample.accelerator->run(job)), "") << text_of(sample);
+  }
+}
+
 // A machine forgets one job when it begins the next.
 TEST(Accelerator, JobsOneAfterTheOther) {
   std::mt19937_64 engine(42);
@@ -186,12 +205,17 @@ TEST(Accelerator, RefusesWhatItDoesNotHave) {
   EXPECT_NE(refusal([](Architecture& arch) { arch.rows = 0; }, Engine::systemc).find("rows"),
             std::string::npos);
 
+  EXPECT_NE(message_of([] { Accelerator(Architecture{}, {.integers = IntegerWidths{16, 16}}); }).find("16"),
+            std::string::npos);
+
   Architecture arch;
   arch.a_buffer_bytes = 16;
   Accelerator small(arch, formats);
   ArrayFormats drawing;
   drawing.c_rounding = Rounding::sr(8);
   Accelerator stochastic(Architecture{}, drawing);
+  const ArrayFormats bytes{.integers = IntegerWidths{8, 8}};
+  Accelerator integers(Architecture{}, bytes);
   OwnedJob job{.m = 2, .n = 2, .k = 2, .a = {1, 2, 3, 4}, .b = {1, 2, 3, 4}};
   EXPECT_NE(message_of([&] { small.run(job.job(arch, formats)); }).find("a_buffer_bytes 16"),
             std::string::npos);
@@ -203,6 +227,15 @@ TEST(Accelerator, RefusesWhatItDoesNotHave) {
   job.bias.clear();
   job.b.pop_back();
   EXPECT_NE(message_of([&] { stochastic.run(job.job(arch, drawing)); }).find("does not fit its operands"),
+            std::string::npos);
+  // Codes are no integers, and integers of 16 bits do not go into an array of 8.
+  EXPECT_NE(message_of([&] { integers.run(job.job(arch, bytes)); }).find("integer GEMM: A should be 2 x 2"),
+            std::string::npos);
+  OwnedJob wide{.integer_a = {.bits = 16}, .a_integers = {256}, .b_integers = {1}};
+  EXPECT_NE(message_of([&] { integers.run(wide.job(arch, bytes)); }).find("16 x 8 bits on an array of 8 x 8"),
+            std::string::npos);
+  wide.integer_a.bits = 8;
+  EXPECT_NE(message_of([&] { integers.run(wide.job(arch, bytes)); }).find("does not fit 8 bits"),
             std::string::npos);
   // What was refused leaves nothing behind.
   job.b.push_back(4);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "models/array/mac_array.hpp"
+#include "models/kernels/gemm_float.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -27,14 +28,59 @@ std::vector<std::uint8_t> random_codes(std::mt19937_64& engine, const Format& fo
   return codes;
 }
 
+std::vector<std::uint16_t> random_matrix(std::mt19937_64& engine, int bits, std::int64_t count,
+                                         double nonzero_share) {
+  std::bernoulli_distribution nonzero(nonzero_share);
+  std::vector<std::uint16_t> integers(count);
+  // The largest ones are frequent: the sums need all their bits.
+  for (std::uint16_t& q : integers) {
+    const std::uint64_t drawn = engine() % 3 == 0 ? ~std::uint64_t{0} : engine();
+    if (nonzero(engine)) q = static_cast<std::uint16_t>(drawn & ((1U << bits) - 1));
+  }
+  return integers;
+}
+
+void fill_integers(std::mt19937_64& engine, const IntegerWidths& widths, OwnedJob& job) {
+  std::normal_distribution<float> normal(0, 1);
+  job.a_integers =
+      random_matrix(engine, widths.a, job.m * job.k, static_cast<double>(engine() % 11) / 10);
+  job.b_integers = random_matrix(engine, widths.b, job.k * job.n, 0.9);
+  job.integer_a = {.bits = widths.a, .scale = std::abs(normal(engine)) / 100, .min = normal(engine)};
+  job.integer_b = {.bits = widths.b, .scale = std::abs(normal(engine)) / 100, .min = normal(engine)};
+}
+
+ArrayRun golden_integers(const Architecture& arch, const ArrayFormats& formats, const ArrayJob& job) {
+  std::vector<float> sums(job.m * job.n);
+  kernels::int_gemm({job.m, job.n, job.k, job.integer_a, job.integer_b}, sums);
+  ArrayRun run;
+  run.flags.resize(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    run.codes.push_back(fp32_bits(job.bias.empty() ? sums[i] : sums[i] + job.bias[i % job.n]));
+  std::vector<std::uint16_t> counts;
+  for (std::int64_t row = 0; row < job.m; ++row) {
+    for (std::int64_t k = 0; k < job.k; ++k) {
+      if (k % arch.window == 0) counts.push_back(0);
+      if (job.integer_a.q[row * job.k + k] != 0) ++counts.back();
+    }
+  }
+  run.cycles = gemm_cycles(arch, shape_of(job, formats), job.skip, counts);
+  return run;
+}
+
 }  // namespace
 
 ArrayJob OwnedJob::job(const Architecture& arch, const ArrayFormats& formats) const {
+  const auto matrix = [](IntMatrix like, std::span<const std::uint16_t> q) {
+    like.q = q;
+    return like;
+  };
   return {.m = m,
           .n = n,
           .k = k,
           .a = a,
           .b = b,
+          .integer_a = matrix(integer_a, a_integers),
+          .integer_b = matrix(integer_b, b_integers),
           .bias = bias,
           .c_scale = c_scale,
           .skip = skip,
@@ -55,10 +101,14 @@ std::string OwnedJob::text() const {
 OwnedJob random_job(std::mt19937_64& engine, const ArrayFormats& formats, int largest) {
   const auto size = [&] { return 1 + static_cast<std::int64_t>(engine() % largest); };
   OwnedJob job{.m = size(), .n = size(), .k = size()};
-  const bool specials = engine() % 4 == 0;
-  const double share = static_cast<double>(engine() % 11) / 10;
-  job.a = random_codes(engine, formats.a, job.m * job.k, share, specials);
-  job.b = random_codes(engine, formats.b, job.k * job.n, 0.9, specials);
+  if (formats.integers) {
+    fill_integers(engine, *formats.integers, job);
+  } else {
+    const bool specials = engine() % 4 == 0;
+    const double share = static_cast<double>(engine() % 11) / 10;
+    job.a = random_codes(engine, formats.a, job.m * job.k, share, specials);
+    job.b = random_codes(engine, formats.b, job.k * job.n, 0.9, specials);
+  }
   if (engine() % 2 == 0) {
     std::normal_distribution<float> normal(0, 4);
     for (std::int64_t col = 0; col < job.n; ++col) job.bias.push_back(normal(engine));
@@ -68,8 +118,8 @@ OwnedJob random_job(std::mt19937_64& engine, const ArrayFormats& formats, int la
   job.run_seed = engine();
   job.first_tile = engine() % 3 == 0 ? static_cast<std::int64_t>(engine() % 1000) : 0;
   if (engine() % 4 == 0) {
-    job.a_bits = one_of(engine, {8, 11, 16, 32});
-    job.b_bits = one_of(engine, {8, 13, 16, 32});
+    job.a_bits = std::max(formats.a_bits(), one_of(engine, {8, 11, 16, 32}));
+    job.b_bits = std::max(formats.b_bits(), one_of(engine, {8, 13, 16, 32}));
     job.c_bits = 32;
   }
   return job;
@@ -108,7 +158,13 @@ ArrayFormats random_formats(std::mt19937_64& engine) {
   return formats;
 }
 
+ArrayFormats random_integers(std::mt19937_64& engine) {
+  return {.integers =
+              one_of(engine, {IntegerWidths{8, 8}, IntegerWidths{16, 8}, IntegerWidths{8, 16}})};
+}
+
 ArrayRun golden_run(const Architecture& arch, const ArrayFormats& formats, const ArrayJob& job) {
+  if (formats.integers) return golden_integers(arch, formats, job);
   MacArray array{.skip_window = arch.skip_window(job.skip),
                  .cols = arch.cols,
                  .a = formats.a,

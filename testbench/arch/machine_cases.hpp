@@ -17,6 +17,11 @@ struct OwnedJob {
   std::int64_t k = 1;
   std::vector<std::uint8_t> a = {};
   std::vector<std::uint8_t> b = {};
+  // Of an array of integers: width, scale and minimum, and the elements.
+  IntMatrix integer_a = {};
+  IntMatrix integer_b = {};
+  std::vector<std::uint16_t> a_integers = {};
+  std::vector<std::uint16_t> b_integers = {};
   std::vector<float> bias = {};
   int c_scale = 0;
   bool skip = true;
@@ -30,14 +35,16 @@ struct OwnedJob {
   std::string text() const;
 };
 
-// Sizes up to `largest`, codes of all kinds, any share of zeros in A.
+// Sizes up to `largest`, codes or integers of all kinds, any share of zeros in A.
 OwnedJob random_job(std::mt19937_64& engine, const ArrayFormats& formats, int largest);
 
 // Formats, buffers, ports, windows and DRAM of all kinds; rows and columns as given.
 Architecture random_machine(std::mt19937_64& engine, int rows, int cols);
 ArrayFormats random_formats(std::mt19937_64& engine);
+ArrayFormats random_integers(std::mt19937_64& engine);
 
-// Codes and flags from the golden array, tile by tile; cycles in closed form.
+// Codes and flags from the golden array, tile by tile, or from the golden GEMM of integers; cycles in closed
+// form.
 ArrayRun golden_run(const Architecture& arch, const ArrayFormats& formats, const ArrayJob& job);
 
 // Empty: equal. Otherwise the first thing that is not.

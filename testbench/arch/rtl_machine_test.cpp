@@ -26,6 +26,7 @@ struct Build {
   int port = 4;
   int pipe_latency = 2;
   Format operands = formats::e5m2;
+  std::optional<IntegerWidths> integers = std::nullopt;
 };
 
 Architecture machine(std::mt19937_64& engine, const Build& build) {
@@ -42,7 +43,11 @@ Architecture machine(std::mt19937_64& engine, const Build& build) {
 }
 
 ArrayFormats formats_of(const Build& build) {
-  return {.a = build.operands, .b = build.operands, .c = build.operands, .c_rounding = build.drain};
+  return {.a = build.operands,
+          .b = build.operands,
+          .c = build.operands,
+          .c_rounding = build.drain,
+          .integers = build.integers};
 }
 
 void expect_same_everywhere(const std::vector<Build>& builds, int machines, int jobs) {
@@ -82,6 +87,12 @@ TEST(RtlMachine, SmallArraysAsGoldenModelAndClosedForm) {
   expect_same_everywhere({{.rows = 4, .cols = 4}, {.rows = 4, .cols = 8, .drain = Rounding::sr(16)}}, 5, 8);
 }
 
+TEST(RtlMachine, IntegersAsGoldenModelAndClosedForm) {
+  expect_same_everywhere({{.rows = 4, .cols = 4, .integers = IntegerWidths{8, 8}},
+                          {.rows = 4, .cols = 4, .integers = IntegerWidths{16, 8}}},
+                         4, 8);
+}
+
 TEST(LongRtlMachine, AllArraysAsGoldenModelAndClosedForm) {
   std::vector<Build> builds;
   for (const auto& [rows, cols] : {std::pair(4, 4), std::pair(4, 8), std::pair(8, 8), std::pair(16, 16)}) {
@@ -91,6 +102,7 @@ TEST(LongRtlMachine, AllArraysAsGoldenModelAndClosedForm) {
   builds.push_back({.rows = 8, .cols = 8, .window = 8, .depth = 4, .port = 3, .pipe_latency = 1});
   builds.push_back({.rows = 4, .cols = 8, .window = 2, .depth = 1, .port = 1});
   builds.push_back({.rows = 4, .cols = 4, .depth = 3, .port = 16, .operands = formats::e4m3});
+  builds.push_back({.rows = 8, .cols = 8, .pipe_latency = 1, .integers = IntegerWidths{8, 16}});
   expect_same_everywhere(builds, 4, 6);
 }
 
@@ -115,9 +127,10 @@ class FaultyRtl {
 };
 
 // Lockstep stops on every job that the faulty RTL gets wrong on its own, and on none with sound RTL.
-void expect_found(const FaultyRtl& rtl, const std::string& port, const std::string& stage) {
+void expect_found(const FaultyRtl& rtl, const std::string& port, const std::string& stage,
+                  const std::optional<IntegerWidths>& integers = std::nullopt) {
   std::mt19937_64 engine(52);
-  const Build build{.rows = 4, .cols = 4};
+  const Build build{.rows = 4, .cols = 4, .integers = integers};
   const Architecture arch = machine(engine, build);
   const ArrayFormats formats = formats_of(build);
   const Scratch scratch;
@@ -140,14 +153,14 @@ void expect_found(const FaultyRtl& rtl, const std::string& port, const std::stri
     } catch (const LockstepError& error) {
       const LockstepDifference& difference = error.difference();
       ++found;
-      EXPECT_EQ(difference.unit, "mac_array");
+      EXPECT_EQ(difference.unit, integers ? "int_array" : "mac_array");
       EXPECT_EQ(difference.seed, owned.run_seed);
       EXPECT_EQ(difference.mismatch.what, port + " is wrong");
       EXPECT_EQ(difference.mismatch.stage, stage);
       EXPECT_EQ(difference.mismatch.model, "rtl");
       EXPECT_LT(difference.mismatch.cycle, expected.cycles.cycles());
-      EXPECT_EQ(difference.mismatch.inputs.size(), 13U);
-      EXPECT_EQ(difference.mismatch.outputs.size(), 8U);
+      EXPECT_EQ(difference.mismatch.inputs.size(), integers ? 9U : 13U);
+      EXPECT_EQ(difference.mismatch.outputs.size(), integers ? 5U : 8U);
       bool differs = false;
       for (const Mismatch::Value& value : difference.mismatch.outputs)
         differs = differs || (value.port == port && value.expected != value.actual);
@@ -161,6 +174,11 @@ void expect_found(const FaultyRtl& rtl, const std::string& port, const std::stri
 
 TEST(RtlMachine, LockstepFindsAFaultInTheSums) {
   expect_found(FaultyRtl("fp_mac.sv", "exp + ExpW'(raw[ProdW-1])", "exp"), "tap_o", "accumulate");
+}
+
+TEST(LongRtlMachine, LockstepFindsAFaultInTheSumsOfIntegers) {
+  expect_found(FaultyRtl("int_array.sv", "b[(r*Cols+c)*BBits+:BBits]", "b[r*Cols*BBits+:BBits]"), "c_o",
+               "accumulate", IntegerWidths{8, 8});
 }
 
 TEST(LongRtlMachine, LockstepFindsAFaultInTheDrain) {

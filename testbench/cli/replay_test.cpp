@@ -141,6 +141,22 @@ TEST(Replay, OtherDataflowsHaveTheirOwnCycles) {
   }
 }
 
+// The engines compare every bit and cycle with the fast one; what they found would be exit code 1.
+TEST(Replay, EnginesThatSimulateCyclesHaveIntegers) {
+  const Scratch scratch;
+  const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
+  const std::vector<std::string> base = {cnn, "--recipe", "int8-rangebn", "--arch", arch};
+  const json fast = replay(base);
+  for (const char* engine : {"systemc", "lockstep"}) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--engine", engine, "--sample", "4"});
+    const json report = replay(arguments);
+    ASSERT_TRUE(report.contains("layers")) << engine;
+    EXPECT_EQ(report["layers"], fast["layers"]) << engine;
+    EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << engine;
+  }
+}
+
 TEST(Replay, BadInputIsNamedAndLeavesNothing) {
   const Scratch scratch;
   const std::string out = scratch.path() + "/out";

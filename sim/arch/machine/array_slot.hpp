@@ -1,5 +1,5 @@
-// The place of the array in the accelerator: mac_array in SystemC, or the compiled RTL, or both side by side
-// with every output compared.
+// The place of the array in the accelerator: mac_array or int_array in SystemC, or the compiled RTL, or both
+// side by side with every output compared.
 #pragma once
 
 #include <array>
@@ -18,9 +18,10 @@ namespace mantissa {
 
 class ArraySlot {
  public:
-  // The ports of mac_array, in order.
-  enum Input { a, b, count, used, skip, last, drain, bias, scale, load, seed, input_count };
-  enum Output { c, flags, row_last, suppressed, zero_seed, tap, output_count };
+  // The ports of mac_array, in order; int_array has those up to drain.
+  enum Input { a, b, count, used, skip, last, drain, bias, scale, load, seed };
+  // The ports of both, in the order in which they are compared: sums come before what is made of them.
+  enum Output { tap, c, flags, row_last, suppressed, zero_seed, overflow, output_count };
 
   // Inside of a module's constructor: the signals and units become its children. Throws what compile_array
   // throws.
@@ -38,13 +39,13 @@ class ArraySlot {
   // The outputs as they have settled.
   bool ready() const { return stations_[0].ready->read(); }
   bool valid() const { return stations_[0].valid->read(); }
-  const Bits& output(Output port) const { return stations_[0].data[port]->read(); }
+  const Bits& output(Output port) const { return stations_[0].data[place_[port]]->read(); }
 
   // Both arrays, in this cycle. Nothing where there is one, or where they agree.
   std::optional<Mismatch> compare() const;
 
   // For who watches the array at work; nullptr: it is RTL and shows its ports only.
-  const MacArrayUnit* systemc() const { return systemc_.get(); }
+  const ArrayUnit* systemc() const { return systemc_.get(); }
   // Goes along with the RTL into an open waveform.
   void mirror(Device* device) { rtl_->mirror(device); }
 
@@ -56,8 +57,9 @@ class ArraySlot {
     std::vector<std::unique_ptr<sc_core::sc_signal<Bits>>> data;
   };
   void connect(UnitModule& unit);
+  void find_outputs(const UnitModule& unit);
 
-  std::unique_ptr<MacArrayUnit> systemc_;
+  std::unique_ptr<ArrayUnit> systemc_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<RtlModule> rtl_;
   UnitModule* driver_ = nullptr;   // whose outputs the accelerator gets
@@ -66,7 +68,8 @@ class ArraySlot {
   sc_core::sc_signal<bool> rst_n_{"rst_n"};
   sc_core::sc_signal<bool> valid_{"valid"};
   sc_core::sc_signal<bool> ready_{"ready"};
-  std::array<std::unique_ptr<sc_core::sc_signal<Bits>>, input_count> inputs_;
+  std::vector<std::unique_ptr<sc_core::sc_signal<Bits>>> inputs_;
+  std::array<int, output_count> place_{};  // of an output among the unit's; negative: it has none
 };
 
 }  // namespace mantissa

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "models/mac/int_mac.hpp"
+
 namespace mantissa {
 
 GemmController::GemmController(const MachineParts& parts, const ArrayJob& job)
@@ -11,13 +13,12 @@ GemmController::GemmController(const MachineParts& parts, const ArrayJob& job)
       job_(job),
       plan_(parts.arch, shape_of(job, parts.formats)),
       shape_(plan_.shape()),
-      a_codes_(static_cast<std::size_t>(parts.arch.port) * parts.arch.rows),
-      b_codes_(static_cast<std::size_t>(parts.arch.port) * parts.arch.cols),
-      a_bits_(parts.array.width(ArraySlot::a)),
-      b_bits_(parts.array.width(ArraySlot::b)),
+      a_beat_(parts.array.width(ArraySlot::a), parts.formats.a_bits()),
+      b_beat_(parts.array.width(ArraySlot::b), parts.formats.b_bits()),
       counter_(parts.arch.pipe_latency) {
   check();
-  if (parts.formats.c_rounding.stochastic()) {
+  if (parts.formats.integers) dequantizer_.emplace(job);
+  if (parts.formats.stochastic()) {
     for (int col = 0; col < parts.arch.cols; ++col) {
       const auto draws = static_cast<std::uint64_t>(job.first_tile) * parts.arch.rows;
       seeds_.push_back(job.draws.lane(col, draws).state());
@@ -44,18 +45,21 @@ void GemmController::check() const {
   };
   const std::string size = "a GEMM of M " + std::to_string(job_.m) + ", N " + std::to_string(job_.n) +
                            ", K " + std::to_string(job_.k);
-  if (!fits(job_.m, job_.k, job_.a.size()) || !fits(job_.k, job_.n, job_.b.size()))
+  if (parts_.formats.integers) {
+    check_integers();
+  } else if (!fits(job_.m, job_.k, job_.a.size()) || !fits(job_.k, job_.n, job_.b.size())) {
     refuse(size + " does not fit its operands");
+  }
   if (!job_.bias.empty() && !fits(1, job_.n, job_.bias.size()))
     refuse(size + " has " + std::to_string(job_.bias.size()) + " biases; it takes one per column or none");
   if (job_.c_scale < -128 || job_.c_scale > 127)
     refuse("a drain quantizer has scales of -128..127, not " + std::to_string(job_.c_scale));
-  if (shape_.a_bits < parts_.formats.a.bits() || shape_.b_bits < parts_.formats.b.bits() ||
-      shape_.c_bits < parts_.formats.c.bits()) {
+  if (shape_.a_bits < parts_.formats.a_bits() || shape_.b_bits < parts_.formats.b_bits() ||
+      shape_.c_bits < parts_.formats.c_bits()) {
     refuse("an element has at least as many bits in memory as its format");
   }
   if (job_.first_tile < 0) refuse("tiles are numbered from 0");
-  if (!parts_.formats.c_rounding.stochastic()) return;
+  if (!parts_.formats.stochastic()) return;
   job_.draws.check();
   if (job_.draws.leap != parts_.formats.leap) {
     refuse("draws with a leap of " + std::to_string(job_.draws.leap) + " on an array whose generators leap " +
@@ -63,7 +67,27 @@ void GemmController::check() const {
   }
 }
 
+void GemmController::check_integers() const {
+  check_int_gemm({job_.m, job_.n, job_.k, job_.integer_a, job_.integer_b},
+                 static_cast<std::size_t>(job_.m * job_.n));
+  const IntegerWidths widths{job_.integer_a.bits, job_.integer_b.bits};
+  if (widths == *parts_.formats.integers) return;
+  const auto text = [](const IntegerWidths& of) {
+    return std::to_string(of.a) + " x " + std::to_string(of.b) + " bits";
+  };
+  throw std::invalid_argument("integers of " + text(widths) + " on an array of " +
+                              text(*parts_.formats.integers));
+}
+
 // ---------------------------------------------------------------------------------------------------- DRAM
+
+std::uint32_t GemmController::a_element(std::int64_t index) const {
+  return dequantizer_ ? job_.integer_a.q[index] : job_.a[index];
+}
+
+std::uint32_t GemmController::b_element(std::int64_t index) const {
+  return dequantizer_ ? job_.integer_b.q[index] : job_.b[index];
+}
 
 // Block by block, as the transfers will want it.
 void GemmController::fill_dram() {
@@ -77,7 +101,7 @@ void GemmController::fill_dram() {
         const std::int64_t m = step.tile_row * parts_.arch.rows + row;
         for (std::int64_t k = 0; k < step.length; ++k) {
           set_packed_element(block, row * step.length + k, shape_.a_bits,
-                             job_.a[m * job_.k + step.first_k + k]);
+                             a_element(m * job_.k + step.first_k + k));
         }
       }
       parts_.dma.host_write(plan_.a_address(step), block);
@@ -87,7 +111,7 @@ void GemmController::fill_dram() {
       for (std::int64_t k = 0; k < step.length; ++k) {
         const std::int64_t first = (step.first_k + k) * job_.n + step.tile_col * parts_.arch.cols;
         for (std::int64_t col = 0; col < step.cols; ++col)
-          set_packed_element(block, k * step.cols + col, shape_.b_bits, job_.b[first + col]);
+          set_packed_element(block, k * step.cols + col, shape_.b_bits, b_element(first + col));
       }
       parts_.dma.host_write(plan_.b_address(step), block);
     }
@@ -123,7 +147,7 @@ ArrayRun GemmController::result() const {
   cycles.steps = static_cast<std::uint64_t>(started_);
   if (cycles.cycles() != static_cast<std::uint64_t>(cycle_))
     throw std::logic_error("cycles that are neither compute nor a stall");
-  const MacArrayUnit* array = parts_.array.systemc();
+  const ArrayUnit* array = parts_.array.systemc();
   if (array != nullptr && array->elements_taken() - elements_before_ != cycles.a_taken)
     throw std::logic_error("the array has not taken what it was given");
   return run;
@@ -206,57 +230,71 @@ void GemmController::prepare_beat() {
   const Architecture& arch = parts_.arch;
   slices_ = static_cast<int>(
       std::min({std::int64_t{arch.port}, arch.window - fed_ % arch.window, feed_.length - fed_}));
-  std::fill(a_codes_.begin(), a_codes_.end(), 0);
-  std::fill(b_codes_.begin(), b_codes_.end(), 0);
-  std::uint64_t nonzero = 0;
-  for (int slice = 0; slice < slices_; ++slice) {
-    const std::int64_t k = fed_ + slice;
-    std::uint8_t* a = a_codes_.data() + static_cast<std::ptrdiff_t>(slice) * arch.rows;
-    std::uint8_t* b = b_codes_.data() + static_cast<std::ptrdiff_t>(slice) * arch.cols;
-    for (std::int64_t row = 0; row < feed_.rows; ++row) {
-      a[row] = static_cast<std::uint8_t>(parts_.a.element(feed_.a, row * feed_.length + k, shape_.a_bits));
-      if (!a_zero_[a[row]]) ++nonzero;
-    }
-    for (std::int64_t col = 0; col < feed_.cols; ++col)
-      b[col] = static_cast<std::uint8_t>(parts_.b.element(feed_.b, k * feed_.cols + col, shape_.b_bits));
-  }
-  beat_taken_elements_ = job_.skip ? nonzero : static_cast<std::uint64_t>(slices_ * feed_.rows);
+  read_operands();
 
   const bool ends_step = fed_ + slices_ == feed_.length;
   ArraySlot& array = parts_.array;
   const auto put = [&array](ArraySlot::Input port, std::uint64_t value) {
     array.write(port, Bits(array.width(port), value));
   };
-  a_bits_.set_fields(0, parts_.formats.a.bits(), a_codes_);
-  b_bits_.set_fields(0, parts_.formats.b.bits(), b_codes_);
-  array.write(ArraySlot::a, a_bits_);
-  array.write(ArraySlot::b, b_bits_);
+  array.write(ArraySlot::a, a_beat_.bits());
+  array.write(ArraySlot::b, b_beat_.bits());
   put(ArraySlot::count, slices_);
   put(ArraySlot::skip, job_.skip ? 1 : 0);
   put(ArraySlot::last, ends_step ? 1 : 0);
   put(ArraySlot::drain, ends_step && feed_.closes_tile ? 1 : 0);
-  put(ArraySlot::scale, static_cast<std::uint64_t>(job_.c_scale) & 0xFF);
   if (fed_ == 0 && feed_.opens_tile) {
     Bits used(array.width(ArraySlot::used));
     for (std::int64_t row = 0; row < feed_.rows; ++row) used.flip(static_cast<int>(row));
     array.write(ArraySlot::used, used);
+  }
+  if (!dequantizer_) write_drain_inputs();
+  beat_ready_ = true;
+}
+
+void GemmController::read_operands() {
+  const Architecture& arch = parts_.arch;
+  a_beat_.clear();
+  b_beat_.clear();
+  std::uint64_t nonzero = 0;
+  for (int slice = 0; slice < slices_; ++slice) {
+    const std::int64_t k = fed_ + slice;
+    for (std::int64_t row = 0; row < feed_.rows; ++row) {
+      const std::uint32_t a = parts_.a.element(feed_.a, row * feed_.length + k, shape_.a_bits);
+      a_beat_.set(slice * arch.rows + row, a);
+      if (!is_zero(a)) ++nonzero;
+      if (dequantizer_ && feed_.tile_col == 0) dequantizer_->add_a(feed_.tile_row * arch.rows + row, a);
+    }
+    for (std::int64_t col = 0; col < feed_.cols; ++col) {
+      const std::uint32_t b = parts_.b.element(feed_.b, k * feed_.cols + col, shape_.b_bits);
+      b_beat_.set(slice * arch.cols + col, b);
+      if (dequantizer_ && feed_.tile_row == 0) dequantizer_->add_b(feed_.tile_col * arch.cols + col, b);
+    }
+  }
+  beat_taken_elements_ = job_.skip ? nonzero : static_cast<std::uint64_t>(slices_ * feed_.rows);
+}
+
+// What the drain of an array of codes needs: biases, the quantizers' scale and seeds.
+void GemmController::write_drain_inputs() {
+  ArraySlot& array = parts_.array;
+  array.write(ArraySlot::scale, Bits(8, static_cast<std::uint64_t>(job_.c_scale) & 0xFF));
+  if (fed_ == 0 && feed_.opens_tile) {
     Bits bias(array.width(ArraySlot::bias));
     for (std::int64_t col = 0; col < feed_.cols && !job_.bias.empty(); ++col) {
-      const float value = job_.bias[feed_.tile_col * arch.cols + col];
+      const float value = job_.bias[feed_.tile_col * parts_.arch.cols + col];
       bias.set_field(static_cast<int>(32 * col), 32, fp32_bits(value));
     }
     array.write(ArraySlot::bias, bias);
   }
   // The lanes take their seeds with the first beat of all.
   const bool first = feeding_ == 0 && fed_ == 0;
-  put(ArraySlot::load, first && !seeds_.empty() ? 1 : 0);
+  array.write(ArraySlot::load, Bits(1, first && !seeds_.empty() ? 1 : 0));
   if (first && !seeds_.empty()) {
     Bits seed(array.width(ArraySlot::seed));
     for (std::size_t col = 0; col < seeds_.size(); ++col)
       seed.set_field(static_cast<int>(32 * col), 32, seeds_[col]);
     array.write(ArraySlot::seed, seed);
   }
-  beat_ready_ = true;
 }
 
 void GemmController::beat_taken() {
@@ -296,7 +334,7 @@ CycleCounter::Kind GemmController::idle_kind() const {
 
 void GemmController::classify(bool beat_fired, bool row_shown) {
   using Kind = CycleCounter::Kind;
-  const MacArrayUnit* array = parts_.array.systemc();
+  const ArrayUnit* array = parts_.array.systemc();
   if (array != nullptr && parts_.arch.acc_double_buffer) {
     // Tiles overlap here, and the ports do not tell when one ends.
     counter_.count(beat_fired || array->step_active() ? Kind::compute : idle_kind());
@@ -319,23 +357,46 @@ void GemmController::classify(bool beat_fired, bool row_shown) {
 void GemmController::take_row() {
   const GemmPlan::TilePlace tile = plan_.tile(drained_);
   if (row_ < tile.rows) {
-    const Bits& codes = parts_.array.output(ArraySlot::c);
-    const Bits& flags = parts_.array.output(ArraySlot::flags);
-    const BufferPlace half{drained_ % 2 * plan_.c_half_bytes(), row_ * tile.cols};
-    const int code_bits = parts_.formats.c.bits();
-    std::uint8_t* flag = run_.flags.data() + (tile.first_row + row_) * job_.n + tile.first_col;
-    for (std::int64_t col = 0; col < tile.cols; ++col) {
-      const auto code = static_cast<std::uint32_t>(codes.field(static_cast<int>(col) * code_bits, code_bits));
-      parts_.c.set_element(half, col, shape_.c_bits, code);
-      flag[col] = static_cast<std::uint8_t>(flags.field(static_cast<int>(col) * 5, 5));
+    if (dequantizer_) {
+      take_sums(tile);
+    } else {
+      take_codes(tile);
     }
     run_.cycles.drained += static_cast<std::uint64_t>(tile.cols);
   }
   ++row_;
   if (parts_.array.output(ArraySlot::row_last).value() == 0) return;
-  if (parts_.array.output(ArraySlot::suppressed).value() != 0) ++run_.suppressed_tiles;
+  if (dequantizer_) {
+    if (parts_.array.output(ArraySlot::overflow).value() != 0)
+      throw std::overflow_error("a sum of integers does not fit the accumulator");
+  } else if (parts_.array.output(ArraySlot::suppressed).value() != 0) {
+    ++run_.suppressed_tiles;
+  }
   row_ = 0;
   ++drained_;
+}
+
+void GemmController::take_codes(const GemmPlan::TilePlace& tile) {
+  const Bits& codes = parts_.array.output(ArraySlot::c);
+  const Bits& flags = parts_.array.output(ArraySlot::flags);
+  const BufferPlace half{drained_ % 2 * plan_.c_half_bytes(), row_ * tile.cols};
+  const int code_bits = parts_.formats.c.bits();
+  std::uint8_t* flag = run_.flags.data() + (tile.first_row + row_) * job_.n + tile.first_col;
+  for (std::int64_t col = 0; col < tile.cols; ++col) {
+    const auto code = static_cast<std::uint32_t>(codes.field(static_cast<int>(col) * code_bits, code_bits));
+    parts_.c.set_element(half, col, shape_.c_bits, code);
+    flag[col] = static_cast<std::uint8_t>(flags.field(static_cast<int>(col) * 5, 5));
+  }
+}
+
+void GemmController::take_sums(const GemmPlan::TilePlace& tile) {
+  const Bits& sums = parts_.array.output(ArraySlot::c);
+  const BufferPlace half{drained_ % 2 * plan_.c_half_bytes(), row_ * tile.cols};
+  for (std::int64_t col = 0; col < tile.cols; ++col) {
+    const std::uint64_t sum = sums.field(static_cast<int>(col) * int_mac_acc_bits, int_mac_acc_bits);
+    const float value = dequantizer_->output(sum, tile.first_row + row_, tile.first_col + col);
+    parts_.c.set_element(half, col, shape_.c_bits, fp32_bits(value));
+  }
 }
 
 // A drain begins when its half of C has been written back; its first row comes PipeLatency cycles later.

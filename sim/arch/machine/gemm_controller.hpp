@@ -4,11 +4,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/arch/array_job.hpp"
 #include "sim/arch/machine/array_slot.hpp"
+#include "sim/arch/machine/beat_operand.hpp"
 #include "sim/arch/machine/cycle_counter.hpp"
+#include "sim/arch/machine/dequantizer.hpp"
 #include "sim/arch/machine/dma.hpp"
 #include "sim/arch/machine/dram.hpp"
 #include "sim/arch/machine/gemm_plan.hpp"
@@ -50,6 +53,10 @@ class GemmController {
   enum class Transfer : std::uint8_t { load_a, load_b, write_back };
 
   void check() const;
+  void check_integers() const;
+  std::uint32_t a_element(std::int64_t index) const;
+  std::uint32_t b_element(std::int64_t index) const;
+  bool is_zero(std::uint32_t a) const { return dequantizer_ ? a == 0 : a_zero_[a]; }
   void fill_dram();
   void next_transfer();
   bool transfer_exists() const;
@@ -60,11 +67,15 @@ class GemmController {
   bool loaded(std::int64_t step, const PlannedStep& planned) const;
 
   void prepare_beat();
+  void read_operands();
+  void write_drain_inputs();
   void beat_taken();
   bool array_busy() const;
   CycleCounter::Kind idle_kind() const;
   void classify(bool beat_fired, bool row_shown);
   void take_row();
+  void take_codes(const GemmPlan::TilePlace& tile);
+  void take_sums(const GemmPlan::TilePlace& tile);
   bool may_take_row() const;
 
   MachineParts parts_;
@@ -72,7 +83,8 @@ class GemmController {
   GemmPlan plan_;
   GemmShape shape_;
   std::vector<std::uint32_t> seeds_;  // of the drain's lanes; empty: it draws nothing
-  std::array<bool, 256> a_zero_{};
+  std::array<bool, 256> a_zero_{};          // of all codes
+  std::optional<Dequantizer> dequantizer_;  // of an array of integers
   std::int64_t cycle_ = 0;
 
   // Feeding: the step whose beats go out, and the beat on the inputs.
@@ -84,10 +96,8 @@ class GemmController {
   bool beat_ready_ = false;  // prepared
   int slices_ = 0;
   std::uint64_t beat_taken_elements_ = 0;  // of A, that rows in use will take of the beat
-  std::vector<std::uint8_t> a_codes_;
-  std::vector<std::uint8_t> b_codes_;
-  Bits a_bits_;
-  Bits b_bits_;
+  BeatOperand a_beat_;
+  BeatOperand b_beat_;
 
   // Whether the array computes, as its ports tell.
   enum class Seen : std::uint8_t { idle, feeding, finishing_step, finishing_tile };

@@ -3,6 +3,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/units/int_array.hpp"
+#include "sim/units/mac_array.hpp"
+
 namespace mantissa {
 namespace {
 
@@ -15,9 +18,24 @@ void set_format(UnitParameters& parameters, const std::string& prefix, const For
   parameters.set(prefix + "Specials", static_cast<int>(format.specials));
 }
 
+UnitParameters integer_parameters(const Architecture& arch, const IntegerWidths& widths) {
+  return {{"Rows", arch.rows},
+          {"Cols", arch.cols},
+          {"Window", arch.window},
+          {"Depth", arch.depth},
+          {"Port", arch.port},
+          {"ABits", widths.a},
+          {"BBits", widths.b},
+          {"AccBits", int_mac_acc_bits},
+          {"DrainStages", arch.pipe_latency == 1 ? 0 : 1}};
+}
+
 }  // namespace
 
+std::string array_name(const ArrayFormats& formats) { return formats.integers ? "int_array" : "mac_array"; }
+
 UnitParameters array_parameters(const Architecture& arch, const ArrayFormats& formats) {
+  if (formats.integers) return integer_parameters(arch, *formats.integers);
   const bool stochastic = formats.c_rounding.stochastic();
   UnitParameters parameters{{"Rows", arch.rows},
                             {"Cols", arch.cols},
@@ -37,8 +55,16 @@ UnitParameters array_parameters(const Architecture& arch, const ArrayFormats& fo
   return parameters;
 }
 
-MacArrayOptions array_options(const Architecture& arch) {
-  return {.pipe_latency = arch.pipe_latency, .acc_double_buffer = arch.acc_double_buffer};
+std::unique_ptr<ArrayUnit> make_systemc_array(const Architecture& arch, const ArrayFormats& formats) {
+  const ArrayOptions options{.pipe_latency = arch.pipe_latency, .acc_double_buffer = arch.acc_double_buffer};
+  const UnitParameters parameters = array_parameters(arch, formats);
+  const char* name = sc_core::sc_gen_unique_name(array_name(formats).c_str());
+  if (formats.integers) return std::make_unique<IntArrayUnit>(name, parameters, options);
+  return std::make_unique<MacArrayUnit>(name, parameters, options);
+}
+
+void check_array(const Architecture& arch, const ArrayFormats& formats) {
+  if (formats.integers) int_array_config(array_parameters(arch, formats)).check();
 }
 
 void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
@@ -55,6 +81,7 @@ void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
     refuse("port of " + std::to_string(arch.port) + " slices with a window of " +
            std::to_string(arch.window));
   }
+  if (formats.integers) return;
   for (const Format& format : {formats.a, formats.b, formats.c}) {
     if (format.bias < 0) {
       throw std::invalid_argument("the RTL array has no format with a negative bias: " + format.name() +
@@ -68,9 +95,9 @@ CompiledDevice compile_array(const Architecture& arch, const ArrayFormats& forma
   check_rtl_array(arch, formats);
   const fs::path directory = rtl_directory.empty() ? fs::path(MANTISSA_RTL_DIR) : rtl_directory;
   VerilatorJob job;
-  job.files = {directory / "simulation.vlt", directory / "mantissa_pkg.sv", directory / "mac_array.sv"};
+  job.top = array_name(formats);
+  job.files = {directory / "simulation.vlt", directory / "mantissa_pkg.sv", directory / (job.top + ".sv")};
   job.library_dirs = {directory};
-  job.top = "mac_array";
   job.wave = wave;
   job.closed = true;
   const UnitParameters parameters = array_parameters(arch, formats);

@@ -1,17 +1,25 @@
-// mac_array's parameters for a machine, and the RTL compiled for them.
+// The parameters of mac_array or int_array for a machine, the SystemC unit with them, and the RTL.
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "sim/arch/architecture.hpp"
 #include "sim/arch/array_job.hpp"
 #include "sim/dut/verilator.hpp"
-#include "sim/units/mac_array.hpp"
+#include "sim/units/array_unit.hpp"
+#include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
+// The unit's name, in SystemC and as an RTL module.
+std::string array_name(const ArrayFormats& formats);
 UnitParameters array_parameters(const Architecture& arch, const ArrayFormats& formats);
-MacArrayOptions array_options(const Architecture& arch);
+std::unique_ptr<ArrayUnit> make_systemc_array(const Architecture& arch, const ArrayFormats& formats);
+
+// Throws std::invalid_argument for widths of integers that no array has.
+void check_array(const Architecture& arch, const ArrayFormats& formats);
 
 // Throws std::invalid_argument that says what the RTL array has, for what it does not have.
 void check_rtl_array(const Architecture& arch, const ArrayFormats& formats);
