@@ -125,7 +125,11 @@ void gemm_float(const FloatOperands& operands, std::span<float> c, int threads) 
 
 void int_gemm(const IntGemmOperands& operands, std::span<float> c, int threads) {
   check_int_gemm(operands, c.size());
-  const auto [m, n, k, a, b] = operands;
+  const std::int64_t m = operands.m;
+  const std::int64_t n = operands.n;
+  const std::int64_t k = operands.k;
+  const IntMatrix& a = operands.a;
+  const IntMatrix& b = operands.b;
   std::vector<std::uint64_t> row_sum(m);
   std::vector<std::uint64_t> column_sum(n);
   for (std::int64_t row = 0; row < m; ++row) {

@@ -184,7 +184,8 @@ void add_bias(const GemmPass& pass, GemmPassResult& result) {
 template <class Body>
 void for_tile_rows(const GemmPassResult& result, std::int64_t groups, const Architecture& arch, int threads,
                    const Body& body) {
-  const auto [m, n, k] = result.sides;
+  const std::int64_t m = result.sides.m;
+  const std::int64_t n = result.sides.n;
   const std::int64_t tile_rows = (m + arch.rows - 1) / arch.rows;
   const std::int64_t tile_cols = (n + arch.cols - 1) / arch.cols;
   kernels::parallel_ranges(groups * tile_rows, 1, threads, [&](std::int64_t begin, std::int64_t end) {

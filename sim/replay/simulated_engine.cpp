@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/arch/array_pool.hpp"
 #include "sim/configs/config_file.hpp"
@@ -70,7 +71,7 @@ struct Piece {
 
 class SimulatedEngine : public Engine {
  public:
-  explicit SimulatedEngine(const EngineOptions& options) : options_(options) {}
+  explicit SimulatedEngine(EngineOptions options) : options_(std::move(options)) {}
 
   std::string name() const override { return options_.name; }
   std::uint64_t tiles_run() const override { return tiles_run_; }

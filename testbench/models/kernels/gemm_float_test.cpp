@@ -37,13 +37,17 @@ template <class T>
 auto bits_of(const std::vector<T>& values) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   std::vector<Bits> bits;
+  bits.reserve(values.size());
   for (const T value : values) bits.push_back(std::bit_cast<Bits>(value));
   return bits;
 }
 
 TEST(GemmFp64, AddsInOrderWithOneRoundingPerStep) {
   std::mt19937_64 engine(5);
-  for (const auto& [m, n, k] : shapes) {
+  for (const Shape& shape : shapes) {
+    const std::int64_t m = shape.m;
+    const std::int64_t n = shape.n;
+    const std::int64_t k = shape.k;
     const std::vector<float> a = numbers(m * k, engine, 20);
     const std::vector<float> b = numbers(k * n, engine, 20);
     std::vector<double> expected(m * n);
@@ -67,7 +71,10 @@ TEST(GemmFp64, AddsInOrderWithOneRoundingPerStep) {
 TEST(GemmFloat, IsOneFusedMultiplyAddPerStep) {
   std::mt19937_64 engine(6);
   for (const int spread : {3, 60}) {
-    for (const auto& [m, n, k] : shapes) {
+    for (const Shape& shape : shapes) {
+      const std::int64_t m = shape.m;
+      const std::int64_t n = shape.n;
+      const std::int64_t k = shape.k;
       const std::vector<float> a = numbers(m * k, engine, spread);
       const std::vector<float> b = numbers(k * n, engine, spread);
       std::vector<float> expected(m * n);
@@ -113,7 +120,10 @@ TEST(GemmFloat, RefusesSizesThatDoNotFit) {
 TEST(IntGemmKernel, EqualsTheScalarModel) {
   std::mt19937_64 engine(7);
   for (const auto& [a_bits, b_bits] : {std::pair(8, 8), std::pair(8, 16), std::pair(16, 8)}) {
-    for (const auto& [m, n, k] : {Shape{5, 6, 0}, Shape{13, 35, 40}, Shape{7, 9, 1200}}) {
+    for (const Shape& shape : {Shape{5, 6, 0}, Shape{13, 35, 40}, Shape{7, 9, 1200}}) {
+      const std::int64_t m = shape.m;
+      const std::int64_t n = shape.n;
+      const std::int64_t k = shape.k;
       std::vector<std::uint16_t> a(m * k);
       std::vector<std::uint16_t> b(k * n);
       for (std::uint16_t& q : a) q = static_cast<std::uint16_t>(engine() & ((1U << a_bits) - 1));
