@@ -1,6 +1,7 @@
 #include "sim/replay/layer_replay.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "models/kernels/quantize.hpp"
 #include "models/sparsity/lognormal.hpp"
@@ -57,12 +58,12 @@ GemmWork work_of(const GemmPass& pass, const Architecture& arch, const GemmPassR
 }  // namespace
 
 LayerReplay::LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-                         int loss_exponent, const Options& options, Engine& engine, ReplayReport& report)
+                         int loss_exponent, Options options, Engine& engine, ReplayReport& report)
     : trace_(trace),
       recipe_(recipe),
       arch_(arch),
       loss_exponent_(loss_exponent),
-      options_(options),
+      options_(std::move(options)),
       engine_(engine),
       report_(report),
       staging_(arch) {}

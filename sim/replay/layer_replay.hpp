@@ -17,7 +17,7 @@ namespace mantissa::replay {
 class LayerReplay {
  public:
   LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch, int loss_exponent,
-              const Options& options, Engine& engine, ReplayReport& report);
+              Options options, Engine& engine, ReplayReport& report);
 
   void run(std::uint32_t step, const LayerPlan& plan);
   // Of the gradient passes so far: speed-up of training for other depths and ports.

@@ -71,7 +71,7 @@ Reference reference_of(std::span<const double> x, const NormRule& rule) {
     reference.argmin.push_back(low - x.begin());
     range += *high - *low;
   }
-  const double constant =
+  const auto constant =
       static_cast<double>(range_constant(static_cast<std::int64_t>(length), rule.range.channel.constant));
   reference.range_weight = constant / static_cast<double>(chunks);
   reference.inv = 1 / (range * reference.range_weight + static_cast<double>(norm_epsilon));

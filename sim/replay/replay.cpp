@@ -33,25 +33,25 @@ void note_run(const trace::Trace& trace, const Recipe& recipe, const Architectur
   if (!trace.run()) return;
   const trace::Run& run = *trace.run();
   if ((run.rows && *run.rows != arch.rows) || (run.cols && *run.cols != arch.cols)) {
-    report.notes.push_back("the trace was recorded on an array of " + std::to_string(run.rows.value_or(0)) +
-                           " x " + std::to_string(run.cols.value_or(0)) + ", this one is " +
-                           std::to_string(arch.rows) + " x " + std::to_string(arch.cols) +
-                           ": stochastic roundings differ from the run's");
+    report.notes.emplace_back(
+        "the trace was recorded on an array of " + std::to_string(run.rows.value_or(0)) + " x " +
+        std::to_string(run.cols.value_or(0)) + ", this one is " + std::to_string(arch.rows) + " x " +
+        std::to_string(arch.cols) + ": stochastic roundings differ from the run's");
   }
   if (!run.recipe.empty() && run.recipe != recipe.name) {
-    report.notes.push_back("the trace was recorded with recipe " + run.recipe + ", replayed with " +
-                           recipe.name);
+    report.notes.emplace_back("the trace was recorded with recipe " + run.recipe + ", replayed with " +
+                              recipe.name);
   }
 }
 
 void note_recipe(const Recipe& recipe, ReplayReport& report) {
   if (recipe.compression) {
-    report.notes.push_back(
+    report.notes.emplace_back(
         "gradient compression acts between machines, after the weight gradient: it has no part in "
         "these cycles and this energy");
   }
   if (recipe.sampling) {
-    report.notes.push_back(
+    report.notes.emplace_back(
         "double sampling acts on the data set before it reaches the array: the recorded inputs "
         "are quantized as the recipe's activations");
   }
