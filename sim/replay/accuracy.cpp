@@ -104,6 +104,11 @@ Accuracy measure_accuracy(std::span<const float> results, std::span<const Refere
   Accuracy accuracy;
   accuracy.elements = results.size();
   accuracy.nonfinite = sums.nonfinite;
+  if (sums.nonfinite != 0) {
+    // An infinite error has no figure; one of the other elements alone would look harmless.
+    accuracy.sqnr_db = accuracy.cosine = accuracy.max_ulp = accuracy.bias = nan;
+    return accuracy;
+  }
   accuracy.sqnr_db = sums.reference2 == 0 ? nan : 10 * std::log10(sums.reference2 / sums.difference2);
   const double norms = std::sqrt(sums.reference2) * std::sqrt(sums.result2);
   accuracy.cosine = norms == 0 ? nan : std::min(1.0, sums.product / norms);

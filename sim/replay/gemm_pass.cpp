@@ -216,8 +216,12 @@ void drain_codes(const GemmPass& pass, const Architecture& arch, const Conversio
     std::copy_n(result.sums.begin() + from, count, ordered.begin() + to);
   });
   std::vector<Code> codes(ordered.size());
-  kernels::quantize<Code>(ordered, drain, draws_of(pass, arch, RandomUnit::drain_quantizer), codes, threads,
-                          &result.counts);
+  const DrawSource draws = draws_of(pass, arch, RandomUnit::drain_quantizer);
+  if constexpr (sizeof(Code) <= 2) {
+    kernels::quantize<Code>(ordered, drain, draws, codes, threads, &result.counts);
+  } else {
+    result.counts = quantize<Code>(ordered, drain, draws, codes);
+  }
   result.counts.elements = result.sums.size();
   const Conversion back{.to = drain.to, .scale = result.output_scale};
   if constexpr (sizeof(Code) == 1) {
@@ -259,8 +263,10 @@ void drain(const GemmPass& pass, const Architecture& arch, GemmPassResult& resul
                               .scale = result.drain_scale};
   if (how.format.bits() <= 8) {
     drain_codes<std::uint8_t>(pass, arch, conversion, result, threads);
-  } else {
+  } else if (how.format.bits() <= 16) {
     drain_codes<std::uint16_t>(pass, arch, conversion, result, threads);
+  } else {
+    drain_codes<std::uint32_t>(pass, arch, conversion, result, threads);
   }
 }
 

@@ -119,9 +119,10 @@ std::vector<ArrayFormats> arrays_of(const LayerPlan& plan, const Recipe& recipe)
                         .c_rounding = c.rounding,
                         .c_overflow = c.overflow};
   };
-  return {array(recipe.activations, recipe.weights, recipe.activations),
-          array(plan.errors, recipe.weights, recipe.errors),
-          array(plan.errors, recipe.activations, recipe.weight_gradients)};
+  return {
+      array(recipe.activations, recipe.weights, recipe.activations),
+      array(plan.errors, recipe.weights, recipe.errors),
+      array(recipe.errors_for_weights.value_or(plan.errors), recipe.activations, recipe.weight_gradients)};
 }
 
 }  // namespace mantissa::replay

@@ -115,7 +115,8 @@ Operand LayerReplay::operand(std::uint32_t step, const LayerPlan& plan, Role rol
 void LayerReplay::run_gemms(std::uint32_t step, const LayerPlan& plan) {
   const std::optional<Geometry> geometry = geometry_of(trace_, step, *plan.layer);
   if (!geometry) {
-    note(step, plan, "left out, its input or weight is not recorded");
+    const bool input = trace_.find(step, *plan.layer, Role::input) != nullptr;
+    note(step, plan, std::string("left out, its ") + (input ? "weight" : "input") + " is not recorded");
     return;
   }
   const bool exempt = plan.arithmetic == Arithmetic::fp32;
@@ -238,7 +239,7 @@ void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
   const std::vector<float> gamma = trace_.values(step, *plan.layer, Role::gamma);
   const std::vector<float> beta = trace_.values(step, *plan.layer, Role::beta);
   const NormLayer layer{.shape = shape, .x = &x, .gamma = gamma, .beta = beta, .rule = recipe_.norm};
-  finish_norm(step, plan, shape, Pass::forward, norm_forward(layer, options_.threads), x);
+  finish_norm(step, plan, shape, Pass::forward, norm_forward(layer, options_.threads), x, x);
 
   if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {
     note(step, plan, "forward only, its output gradient is not recorded");
@@ -249,11 +250,11 @@ void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
   const DrawSource gradient_draws =
       draws(step, plan, Pass::input_gradient, RandomUnit::gemmlowp_quantizer, mantissa::Operand::a);
   finish_norm(step, plan, shape, Pass::input_gradient,
-              norm_backward(layer, g, gradient_draws, options_.threads), g);
+              norm_backward(layer, g, gradient_draws, options_.threads), x, g);
 }
 
 void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, const NormShape& shape, Pass pass,
-                              const NormResult& result, const Operand& made) {
+                              const NormResult& result, const Operand& x, const Operand& made) {
   const bool forward = pass == Pass::forward;
   PassReport out;
   out.step = step;
@@ -289,11 +290,12 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, const N
   } else {
     out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, options_.threads);
   }
-  out.gemm.a_bits = out.gemm.b_bits = made.bits();
+  out.gemm.a_bits = x.bits();
+  out.gemm.b_bits = made.bits();
   out.gemm.c_bits = bits;
   const NormStreams streams{.channels = out.gemm.m,
                             .elements = out.gemm.k,
-                            .x_bits = made.bits(),
+                            .x_bits = x.bits(),
                             .result_bits = bits,
                             .gradient_bits = made.bits()};
   out.cost = forward ? norm_forward_cost(arch_, streams) : norm_backward_cost(arch_, streams);

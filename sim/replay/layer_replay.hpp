@@ -36,7 +36,7 @@ class LayerReplay {
                 std::initializer_list<const Operand*> made);
   std::vector<Energy> energy_of(const ActionCounts& actions);
   void finish_norm(std::uint32_t step, const LayerPlan& plan, const NormShape& shape, Pass pass,
-                   const NormResult& result, const Operand& made);
+                   const NormResult& result, const Operand& x, const Operand& made);
   DrawSource draws(std::uint32_t step, const LayerPlan& plan, Pass pass, RandomUnit unit,
                    mantissa::Operand side) const;
   void note(std::uint32_t step, const LayerPlan& plan, const std::string& what);

@@ -101,6 +101,11 @@ std::vector<double> reference_gradient(std::span<const double> x, std::span<cons
   return dx;
 }
 
+// What the unit reads: codes are decoded; in the 8-bit mode Range BN quantizes by itself.
+std::vector<float> used_values(const Operand& operand) {
+  return operand.arithmetic == Arithmetic::gemmlowp ? operand.values : quantized_values(operand);
+}
+
 std::vector<double> widened(std::span<const float> values) { return {values.begin(), values.end()}; }
 
 }  // namespace
@@ -120,7 +125,7 @@ NormResult norm_forward(const NormLayer& layer, int threads) {
   const std::size_t elements = layer.x->values.size();
   NormResult result{std::vector<float>(elements), std::vector<double>(elements)};
   const bool range = layer.rule.kind == NormRule::Kind::range;
-  const std::vector<float> x = range ? layer.x->values : quantized_values(*layer.x);
+  const std::vector<float> x = used_values(*layer.x);
   if (range) {
     range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta, layer.rule.range, result.values);
   }
@@ -146,8 +151,8 @@ NormResult norm_backward(const NormLayer& layer, const Operand& g, const DrawSou
   const std::size_t elements = layer.x->values.size();
   NormResult result{std::vector<float>(elements), std::vector<double>(elements)};
   const bool range = layer.rule.kind == NormRule::Kind::range;
-  const std::vector<float> x = range ? layer.x->values : quantized_values(*layer.x);
-  const std::vector<float> used_g = range ? g.values : quantized_values(g);
+  const std::vector<float> x = used_values(*layer.x);
+  const std::vector<float> used_g = used_values(g);
   if (range) {
     std::vector<float> y(elements);
     const RangeBnTensorSaved saved =

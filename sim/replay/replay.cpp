@@ -24,24 +24,44 @@ std::vector<std::uint32_t> chosen_steps(const trace::Trace& trace, const Options
     throw std::invalid_argument(trace.path().string() + ": there is no step " + std::to_string(step) +
                                 "; the trace has" + known);
   }
-  return options.steps.empty() ? trace.steps() : options.steps;
+  if (options.steps.empty()) return trace.steps();
+  std::vector<std::uint32_t> steps = options.steps;
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
 }
 
 // A run promises its own bits only with its own array.
 void note_run(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-              ReplayReport& report) {
+              const Options& options, ReplayReport& report) {
   if (!trace.run()) return;
   const trace::Run& run = *trace.run();
-  if ((run.rows && *run.rows != arch.rows) || (run.cols && *run.cols != arch.cols)) {
+  if (run.run_seed && *run.run_seed != options.seed) {
+    report.notes.emplace_back("the trace names its own seed, " + std::to_string(*run.run_seed) +
+                              ", which is used in place of " + std::to_string(options.seed));
+  }
+  if (std::exp2(std::round(std::log2(run.loss_scale))) != run.loss_scale) {
     report.notes.emplace_back(
-        "the trace was recorded on an array of " + std::to_string(run.rows.value_or(0)) + " x " +
-        std::to_string(run.cols.value_or(0)) + ", this one is " + std::to_string(arch.rows) + " x " +
-        std::to_string(arch.cols) + ": stochastic roundings differ from the run's");
+        "the trace's loss scale is no power of two; its gradients are scaled as if it were the nearest one");
+  }
+  if ((run.rows && *run.rows != arch.rows) || (run.cols && *run.cols != arch.cols)) {
+    const auto side = [](std::optional<int> size) { return size ? std::to_string(*size) : std::string("?"); };
+    report.notes.emplace_back("the trace was recorded on an array of " + side(run.rows) + " x " +
+                              side(run.cols) + ", this one is " + std::to_string(arch.rows) + " x " +
+                              std::to_string(arch.cols) + ": stochastic roundings differ from the run's");
   }
   if (!run.recipe.empty() && run.recipe != recipe.name) {
     report.notes.emplace_back("the trace was recorded with recipe " + run.recipe + ", replayed with " +
                               recipe.name);
   }
+}
+
+void note_dataflow(const Architecture& arch, ReplayReport& report) {
+  if (arch.dataflow == Dataflow::os_skip) return;
+  report.notes.emplace_back(
+      "dataflow " + std::string(name_of(arch.dataflow)) +
+      " is another simulator's convention for compute cycles: its GEMMs have no stalls, no SRAM "
+      "and no DRAM, neither in bytes nor in energy");
 }
 
 void note_recipe(const Recipe& recipe, ReplayReport& report) {
@@ -59,8 +79,9 @@ void note_recipe(const Recipe& recipe, ReplayReport& report) {
 
 std::int64_t images_of(const trace::Trace& trace, std::uint32_t step) {
   for (const trace::Layer& layer : trace.layers()) {
-    if (trace.find(step, layer, trace::Role::input) != nullptr)
-      return trace.shape(step, layer, trace::Role::input).at(0);
+    if (trace.find(step, layer, trace::Role::input) == nullptr) continue;
+    const std::vector<std::int64_t>& shape = trace.shape(step, layer, trace::Role::input);
+    return shape.size() > 1 ? shape[0] : 1;  // a linear layer may read one sample without a batch
   }
   return 0;
 }
@@ -83,8 +104,9 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
       static_cast<double>(arch.dram_burst_bytes) / static_cast<double>(arch.dram_burst_cycles);
   report.tables = tables;
   report.seed = trace.run() && trace.run()->run_seed ? *trace.run()->run_seed : options.seed;
-  note_run(trace, recipe, arch, report);
+  note_run(trace, recipe, arch, options, report);
   note_recipe(recipe, report);
+  note_dataflow(arch, report);
 
   const std::vector<std::uint32_t> steps = chosen_steps(trace, options);
   std::vector<std::vector<LayerPlan>> plans;
@@ -109,6 +131,10 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
       layers.run(steps[i], plan);
       ++done;
     }
+  }
+  if (report.passes.empty()) {
+    throw std::invalid_argument(trace.path().string() + ": no pass can be run; " +
+                                (report.notes.empty() ? "it has no layers" : report.notes.back()));
   }
   // With the prices that rules gave for this recipe's formats.
   for (EnergyTable& table : report.tables) table = priced_for(table, layers.actions());

@@ -121,7 +121,9 @@ class SimulatedEngine : public Engine {
   std::set<std::int64_t> sampled(const PassSides& sides, std::int64_t tiles) const {
     const std::int64_t last_col = tile_cols(sides) - 1;
     const std::int64_t last_row = (tile_rows(sides) - 1) * tile_cols(sides);
-    std::set<std::int64_t> chosen = {0, last_col, last_row, last_row + last_col};
+    // Half of them in the last group.
+    const std::int64_t last_group = tiles - tile_rows(sides) * tile_cols(sides);
+    std::set<std::int64_t> chosen = {0, last_col, last_group + last_row, tiles - 1};
     const auto wanted = std::max<std::int64_t>(4, static_cast<std::int64_t>(options_.sample));
     for (std::int64_t i = 0; static_cast<std::int64_t>(chosen.size()) < wanted && i < tiles; ++i) {
       chosen.insert(i < wanted ? i * tiles / wanted : i);

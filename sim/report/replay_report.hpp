@@ -21,7 +21,7 @@ struct Accuracy {
   double cosine = 0;
   double max_ulp = 0;           // largest difference in units of the output format's spacing at the reference
   double bias = 0;              // mean difference over mean magnitude
-  std::uint64_t nonfinite = 0;  // results that are Inf or NaN; left out of the figures above
+  std::uint64_t nonfinite = 0;  // results that are Inf or NaN: the figures above are then NaN
   std::uint64_t overflow = 0;   // of the quantizer that made the result
   std::uint64_t underflow = 0;
   std::uint64_t flushed_to_zero = 0;

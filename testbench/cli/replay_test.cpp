@@ -157,6 +157,32 @@ TEST(Replay, EnginesThatSimulateCyclesHaveIntegers) {
   }
 }
 
+// The shipped fp8 recipe with one line changed.
+std::string changed_fp8(const Scratch& scratch, const std::string& key, const std::string& line) {
+  std::string text = contents(MANTISSA_SOURCE_DIR "/sim/configs/recipes/fp8.yaml");
+  const std::size_t begin = text.find("\n" + key + ":") + 1;
+  text.replace(begin, text.find('\n', begin) - begin, line);
+  return written(scratch, "recipe.yaml", text);
+}
+
+TEST(Replay, GradientsMayStayWideOrHaveTheirOwnCopy) {
+  const Scratch scratch;
+  const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
+  for (const auto& [key, line] :
+       {std::pair("weight_gradients", "weight_gradients: {format: fp32}"),
+        std::pair("errors", "errors: {format: e5m2, rounding: rne}\nerrors_for_weights: {format: e4m3}")}) {
+    const std::string recipe = changed_fp8(scratch, key, line);
+    const json fast = replay({cnn, "--recipe", recipe, "--arch", arch});
+    const json simulated =
+        replay({cnn, "--recipe", recipe, "--arch", arch, "--engine", "systemc", "--sample", "4"});
+    EXPECT_EQ(fast["layers"], simulated["layers"]) << line;
+  }
+}
+
+TEST(Replay, AStepCountsOnce) {
+  EXPECT_EQ(replay({cnn, "--steps", "20", "--steps", "20"}), replay({cnn, "--steps", "20"}));
+}
+
 TEST(Replay, BadInputIsNamedAndLeavesNothing) {
   const Scratch scratch;
   const std::string out = scratch.path() + "/out";
