@@ -21,9 +21,10 @@ ArrayPool::ArrayPool(const Architecture& arch, std::span<const ArrayFormats> for
 
 ArrayRun ArrayPool::run(const ArrayFormats& formats, const ArrayJob& job) {
   const auto found = std::find_if(accelerators_.begin(), accelerators_.end(), with_formats(formats));
-  if (found == accelerators_.end())
+  if (found == accelerators_.end()) {
     throw std::invalid_argument("no array was built for these formats: " + formats.a.name() + " x " +
                                 formats.b.name() + " to " + formats.c.name());
+  }
   return (*found)->run(job);
 }
 
