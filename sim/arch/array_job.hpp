@@ -50,8 +50,8 @@ struct ArrayJob {
   std::span<const std::uint8_t> b;  // [k, n] codes
   IntMatrix integer_a = {};         // of an array of integers, in place of the codes
   IntMatrix integer_b = {};
-  std::span<const float> bias;      // one per column, or none
-  int c_scale = 0;                  // exponent of the drain quantizer
+  std::span<const float> bias;  // one per column, or none
+  int c_scale = 0;              // exponent of the drain quantizer
   bool skip = false;
   DrawSource draws;             // of the drain's lanes, unit 0; its leap is that of the array
   std::int64_t first_tile = 0;  // tile numbers continue over the groups of a layer

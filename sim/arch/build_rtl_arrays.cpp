@@ -23,9 +23,14 @@ struct Build {
 };
 
 // The largest ones first: the last compiler to finish then works on a small one.
-constexpr Build builds[] = {{16, 16, Rounding::rne()}, {16, 16, Rounding::sr(16)}, {8, 8, Rounding::rne()},
-                            {8, 8, Rounding::sr(16)},  {4, 8, Rounding::rne()},    {4, 8, Rounding::sr(16)},
-                            {4, 4, Rounding::rne()},   {4, 4, Rounding::sr(16)},
+constexpr Build builds[] = {{16, 16, Rounding::rne()},
+                            {16, 16, Rounding::sr(16)},
+                            {8, 8, Rounding::rne()},
+                            {8, 8, Rounding::sr(16)},
+                            {4, 8, Rounding::rne()},
+                            {4, 8, Rounding::sr(16)},
+                            {4, 4, Rounding::rne()},
+                            {4, 4, Rounding::sr(16)},
                             {.rows = 4, .cols = 4, .integers = IntegerWidths{8, 8}},
                             {.rows = 4, .cols = 4, .integers = IntegerWidths{16, 8}}};
 

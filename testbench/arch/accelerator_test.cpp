@@ -205,7 +205,9 @@ TEST(Accelerator, RefusesWhatItDoesNotHave) {
   EXPECT_NE(refusal([](Architecture& arch) { arch.rows = 0; }, Engine::systemc).find("rows"),
             std::string::npos);
 
-  EXPECT_NE(message_of([] { Accelerator(Architecture{}, {.integers = IntegerWidths{16, 16}}); }).find("16"),
+  EXPECT_NE(message_of([] {
+              Accelerator(Architecture{}, {.integers = IntegerWidths{16, 16}});
+            }).find("16"),
             std::string::npos);
 
   Architecture arch;

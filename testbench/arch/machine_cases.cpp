@@ -42,8 +42,7 @@ std::vector<std::uint16_t> random_matrix(std::mt19937_64& engine, int bits, std:
 
 void fill_integers(std::mt19937_64& engine, const IntegerWidths& widths, OwnedJob& job) {
   std::normal_distribution<float> normal(0, 1);
-  job.a_integers =
-      random_matrix(engine, widths.a, job.m * job.k, static_cast<double>(engine() % 11) / 10);
+  job.a_integers = random_matrix(engine, widths.a, job.m * job.k, static_cast<double>(engine() % 11) / 10);
   job.b_integers = random_matrix(engine, widths.b, job.k * job.n, 0.9);
   job.integer_a = {.bits = widths.a, .scale = std::abs(normal(engine)) / 100, .min = normal(engine)};
   job.integer_b = {.bits = widths.b, .scale = std::abs(normal(engine)) / 100, .min = normal(engine)};
@@ -159,8 +158,7 @@ ArrayFormats random_formats(std::mt19937_64& engine) {
 }
 
 ArrayFormats random_integers(std::mt19937_64& engine) {
-  return {.integers =
-              one_of(engine, {IntegerWidths{8, 8}, IntegerWidths{16, 8}, IntegerWidths{8, 16}})};
+  return {.integers = one_of(engine, {IntegerWidths{8, 8}, IntegerWidths{16, 8}, IntegerWidths{8, 16}})};
 }
 
 ArrayRun golden_run(const Architecture& arch, const ArrayFormats& formats, const ArrayJob& job) {

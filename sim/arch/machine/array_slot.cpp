@@ -17,8 +17,8 @@ ArraySlot::ArraySlot(const Architecture& arch, const ArrayFormats& formats, Engi
   }
   if (device_) {
     const std::string name = array_name(formats) + "_rtl";
-    rtl_ = std::make_unique<RtlModule>(sc_core::sc_gen_unique_name(name.c_str()), *device_,
-                                       shape_of(*systemc));
+    rtl_ =
+        std::make_unique<RtlModule>(sc_core::sc_gen_unique_name(name.c_str()), *device_, shape_of(*systemc));
   }
   if (engine != Engine::rtl) {
     driver_ = systemc.get();

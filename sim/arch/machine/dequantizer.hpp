@@ -19,9 +19,8 @@ class Dequantizer {
   void add_b(std::int64_t column, std::uint32_t q) { column_sums_[column] += q; }
 
   float output(std::uint64_t sum, std::int64_t row, std::int64_t column) const {
-    const float value =
-        int_gemm_output(sum, row_sums_[row], column_sums_[column], static_cast<std::uint64_t>(job_.k),
-                        job_.integer_a, job_.integer_b);
+    const float value = int_gemm_output(sum, row_sums_[row], column_sums_[column],
+                                        static_cast<std::uint64_t>(job_.k), job_.integer_a, job_.integer_b);
     return job_.bias.empty() ? value : f32::add(value, job_.bias[column]);
   }
 

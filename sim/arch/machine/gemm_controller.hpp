@@ -82,7 +82,7 @@ class GemmController {
   const ArrayJob& job_;
   GemmPlan plan_;
   GemmShape shape_;
-  std::vector<std::uint32_t> seeds_;  // of the drain's lanes; empty: it draws nothing
+  std::vector<std::uint32_t> seeds_;        // of the drain's lanes; empty: it draws nothing
   std::array<bool, 256> a_zero_{};          // of all codes
   std::optional<Dequantizer> dequantizer_;  // of an array of integers
   std::int64_t cycle_ = 0;

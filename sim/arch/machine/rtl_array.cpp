@@ -19,15 +19,10 @@ void set_format(UnitParameters& parameters, const std::string& prefix, const For
 }
 
 UnitParameters integer_parameters(const Architecture& arch, const IntegerWidths& widths) {
-  return {{"Rows", arch.rows},
-          {"Cols", arch.cols},
-          {"Window", arch.window},
-          {"Depth", arch.depth},
-          {"Port", arch.port},
-          {"ABits", widths.a},
-          {"BBits", widths.b},
-          {"AccBits", int_mac_acc_bits},
-          {"DrainStages", arch.pipe_latency == 1 ? 0 : 1}};
+  return {
+      {"Rows", arch.rows},   {"Cols", arch.cols},           {"Window", arch.window},
+      {"Depth", arch.depth}, {"Port", arch.port},           {"ABits", widths.a},
+      {"BBits", widths.b},   {"AccBits", int_mac_acc_bits}, {"DrainStages", arch.pipe_latency == 1 ? 0 : 1}};
 }
 
 }  // namespace
