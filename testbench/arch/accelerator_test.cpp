@@ -21,6 +21,13 @@ struct Sample {
   std::unique_ptr<Accelerator> accelerator;
 };
 
+std::string text_of(const ArrayFormats& formats) {
+  if (formats.integers)
+    return "u" + std::to_string(formats.integers->a) + " x u" + std::to_string(formats.integers->b);
+  return formats.a.name() + " x " + formats.b.name() + " to " + formats.c.name() + " " +
+         formats.c_rounding.name();
+}
+
 std::string text_of(const Sample& sample) {
   const Architecture& arch = sample.arch;
   return std::to_string(arch.rows) + "x" + std::to_string(arch.cols) + " window " +
@@ -29,8 +36,7 @@ std::string text_of(const Sample& sample) {
          (arch.acc_double_buffer ? " two sets" : "") + " buffers " + std::to_string(arch.a_buffer_bytes) +
          "," + std::to_string(arch.b_buffer_bytes) + " DRAM " + std::to_string(arch.dram_latency_cycles) +
          "," + std::to_string(arch.dram_burst_bytes) + "," + std::to_string(arch.dram_burst_cycles) + " " +
-         sample.formats.a.name() + " x " + sample.formats.b.name() + " to " + sample.formats.c.name() + " " +
-         sample.formats.c_rounding.name() + ": " + sample.job.text();
+         text_of(sample.formats) + ": " + sample.job.text();
 }
 
 TEST(Accelerator, RandomMachinesAsGoldenModelAndClosedForm) {
