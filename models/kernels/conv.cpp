@@ -1,11 +1,13 @@
 #include "models/kernels/conv.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "models/format/convert.hpp"
-#include "models/kernels/parallel.hpp"
+#include "models/kernels/conv_passes.hpp"
+#include "models/kernels/gemm_float.hpp"
 
 namespace mantissa::kernels {
 namespace {
@@ -23,99 +25,54 @@ void check_spans(const ConvShape& shape, std::size_t x, std::size_t w, std::size
   check("the output", shape.outputs(), y);
 }
 
-float finished(float sum) { return sum != sum ? fp32_value(formats::fp32.nan_code()) : sum + 0.0F; }
+bool is_linear(const ConvShape& s) {
+  constexpr std::array<std::int64_t, 2> one{1, 1};
+  return s.groups == 1 && s.in == one && s.out == one && s.kernel == one && s.padding[0] == 0 &&
+         s.padding[1] == 0;
+}
+
+// [rows][columns] as [columns][rows]
+std::vector<float> transposed(std::span<const float> matrix, std::int64_t rows, std::int64_t columns) {
+  std::vector<float> result(matrix.size());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) result[j * rows + i] = matrix[i * columns + j];
+  }
+  return result;
+}
 
 }  // namespace
 
-void conv_forward(const ConvShape& s, std::span<const float> x, std::span<const float> w, std::span<float> y,
-                  int threads) {
-  check_spans(s, x.size(), w.size(), y.size());
-  parallel_ranges(s.batch * s.out_channels, 1, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t plane = begin; plane < end; ++plane) {
-      const std::int64_t b = plane / s.out_channels;
-      const std::int64_t o = plane % s.out_channels;
-      const std::int64_t c0 = o / s.out_group() * s.in_group();
-      for (std::int64_t oh = 0; oh < s.out[0]; ++oh) {
-        for (std::int64_t ow = 0; ow < s.out[1]; ++ow) {
-          float sum = 0;
-          const float* weight = w.data() + o * s.in_group() * s.kernel[0] * s.kernel[1];
-          for (std::int64_t c = 0; c < s.in_group(); ++c) {
-            const float* image = x.data() + (b * s.in_channels + c0 + c) * s.in[0] * s.in[1];
-            for (std::int64_t kr = 0; kr < s.kernel[0]; ++kr) {
-              const std::int64_t h = oh * s.stride[0] + kr * s.dilation[0] - s.padding[0];
-              for (std::int64_t kc = 0; kc < s.kernel[1]; ++kc, ++weight) {
-                const std::int64_t v = ow * s.stride[1] + kc * s.dilation[1] - s.padding[1];
-                const bool inside = h >= 0 && h < s.in[0] && v >= 0 && v < s.in[1];
-                sum = std::fma(inside ? image[h * s.in[1] + v] : 0.0F, *weight, sum);
-              }
-            }
-          }
-          y[(plane * s.out[0] + oh) * s.out[1] + ow] = finished(sum);
-        }
-      }
-    }
-  });
+void conv_forward(const ConvShape& shape, std::span<const float> x, std::span<const float> w,
+                  std::span<float> y, int threads) {
+  check_spans(shape, x.size(), w.size(), y.size());
+  if (is_linear(shape)) {
+    const std::vector<float> b = transposed(w, shape.out_channels, shape.in_channels);
+    gemm_float({shape.batch, shape.out_channels, shape.in_channels, x, b}, y, threads);
+    return;
+  }
+  correlate(forward_plan(shape), shape.batch, shape.groups, x, w, y, threads);
 }
 
-void conv_input_gradient(const ConvShape& s, std::span<const float> g, std::span<const float> w,
+void conv_input_gradient(const ConvShape& shape, std::span<const float> g, std::span<const float> w,
                          std::span<float> dx, int threads) {
-  check_spans(s, dx.size(), w.size(), g.size());
-  parallel_ranges(s.batch * s.in_channels, 1, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t plane = begin; plane < end; ++plane) {
-      const std::int64_t b = plane / s.in_channels;
-      const std::int64_t c = plane % s.in_channels;
-      const std::int64_t o0 = c / s.in_group() * s.out_group();
-      for (std::int64_t h = 0; h < s.in[0]; ++h) {
-        for (std::int64_t v = 0; v < s.in[1]; ++v) {
-          float sum = 0;
-          for (std::int64_t o = o0; o < o0 + s.out_group(); ++o) {
-            const float* image = g.data() + (b * s.out_channels + o) * s.out[0] * s.out[1];
-            const float* weight =
-                w.data() + (o * s.in_group() + c % s.in_group()) * s.kernel[0] * s.kernel[1];
-            for (std::int64_t kr = 0; kr < s.kernel[0]; ++kr) {
-              const std::int64_t row = h + s.padding[0] - kr * s.dilation[0];
-              for (std::int64_t kc = 0; kc < s.kernel[1]; ++kc, ++weight) {
-                const std::int64_t col = v + s.padding[1] - kc * s.dilation[1];
-                const bool inside = row >= 0 && row % s.stride[0] == 0 && row / s.stride[0] < s.out[0] &&
-                                    col >= 0 && col % s.stride[1] == 0 && col / s.stride[1] < s.out[1];
-                sum = std::fma(inside ? image[row / s.stride[0] * s.out[1] + col / s.stride[1]] : 0.0F,
-                               *weight, sum);
-              }
-            }
-          }
-          dx[(plane * s.in[0] + h) * s.in[1] + v] = finished(sum);
-        }
-      }
-    }
-  });
+  check_spans(shape, dx.size(), w.size(), g.size());
+  if (is_linear(shape)) {
+    gemm_float({shape.batch, shape.in_channels, shape.out_channels, g, w}, dx, threads);
+    return;
+  }
+  const bool finite = std::all_of(w.begin(), w.end(), [](float x) { return std::isfinite(x); });
+  correlate(input_gradient_plan(shape, !finite), shape.batch, shape.groups, g, w, dx, threads);
 }
 
-void conv_weight_gradient(const ConvShape& s, std::span<const float> g, std::span<const float> x,
+void conv_weight_gradient(const ConvShape& shape, std::span<const float> g, std::span<const float> x,
                           std::span<float> dw, int threads) {
-  check_spans(s, x.size(), dw.size(), g.size());
-  const std::int64_t taps = s.kernel[0] * s.kernel[1];
-  parallel_ranges(s.weights(), 1, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t place = begin; place < end; ++place) {
-      const std::int64_t o = place / taps / s.in_group();
-      const std::int64_t c = o / s.out_group() * s.in_group() + place / taps % s.in_group();
-      const std::int64_t top = place % taps / s.kernel[1] * s.dilation[0] - s.padding[0];
-      const std::int64_t left = place % s.kernel[1] * s.dilation[1] - s.padding[1];
-      float sum = 0;
-      for (std::int64_t b = 0; b < s.batch; ++b) {
-        const float* image = x.data() + (b * s.in_channels + c) * s.in[0] * s.in[1];
-        const float* gradient = g.data() + (b * s.out_channels + o) * s.out[0] * s.out[1];
-        for (std::int64_t oh = 0; oh < s.out[0]; ++oh) {
-          const std::int64_t h = oh * s.stride[0] + top;
-          for (std::int64_t ow = 0; ow < s.out[1]; ++ow, ++gradient) {
-            const std::int64_t v = ow * s.stride[1] + left;
-            const bool inside = h >= 0 && h < s.in[0] && v >= 0 && v < s.in[1];
-            sum = std::fma(*gradient, inside ? image[h * s.in[1] + v] : 0.0F, sum);
-          }
-        }
-      }
-      dw[place] = finished(sum);
-    }
-  });
+  check_spans(shape, x.size(), dw.size(), g.size());
+  if (is_linear(shape)) {
+    const std::vector<float> a = transposed(g, shape.batch, shape.out_channels);
+    gemm_float({shape.out_channels, shape.in_channels, shape.batch, a, x}, dw, threads);
+    return;
+  }
+  accumulate_weight_gradient(shape, g, x, dw, threads);
 }
 
 }  // namespace mantissa::kernels

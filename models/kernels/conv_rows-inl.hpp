@@ -1,0 +1,107 @@
+// What the convolution kernels do to rows of images, once per SIMD target: copies between an image and its
+// padded form, and the end of a chain of sums. (Include guard as Highway wants it.)
+#if defined(MANTISSA_KERNELS_CONV_ROWS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef MANTISSA_KERNELS_CONV_ROWS_INL
+#undef MANTISSA_KERNELS_CONV_ROWS_INL
+#else
+#define MANTISSA_KERNELS_CONV_ROWS_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "models/format/format.hpp"
+#include "models/kernels/conv_plan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace mantissa::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One rounding, also where Highway would not fuse.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V Fused(D d, V a, V b, V c) {
+#if HWY_TARGET <= HWY_AVX2
+  (void)d;
+  return hn::MulAdd(a, b, c);
+#else
+  const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN float x[3][hn::MaxLanes(D())];
+  hn::Store(a, d, x[0]);
+  hn::Store(b, d, x[1]);
+  hn::Store(c, d, x[2]);
+  for (std::size_t i = 0; i < lanes; ++i) x[2][i] = std::fma(x[0][i], x[1][i], x[2][i]);
+  return hn::Load(d, x[2]);
+#endif
+}
+
+// Canonical NaN; a product that underflows may leave -0, which becomes +0.
+template <class D>
+HWY_INLINE hn::VFromD<D> Finished(D d, hn::VFromD<D> sum) {
+  const hn::RebindToUnsigned<D> du;
+  const auto nan = hn::BitCast(d, hn::Set(du, formats::fp32.nan_code()));
+  return hn::IfThenElse(hn::IsNaN(sum), nan, hn::Add(sum, hn::Zero(d)));
+}
+
+// Rows are short: a call of memcpy would cost more than the copy.
+HWY_INLINE void CopyRow(const float* HWY_RESTRICT from, float* HWY_RESTRICT to, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  if (i < count) {
+    const auto mask = hn::FirstN(d, count - i);
+    hn::BlendedStore(hn::MaskedLoad(mask, d, from + i), mask, d, to + i);
+  }
+}
+
+// Element i of a row of an image to position i + before of its padded form, whose phases stand `apart`.
+HWY_INLINE void PadRow(const float* HWY_RESTRICT from, const PaddedAxis& axis, std::size_t apart,
+                       float* HWY_RESTRICT to) {
+  const std::size_t count = axis.size;
+  const std::size_t step = axis.step;
+  const std::size_t before = axis.before;
+  if (step == 1) {
+    CopyRow(from, to + before, count);
+    return;
+  }
+  std::size_t i = 0;
+  if (step == 2) {
+    const hn::ScalableTag<float> d;
+    const std::size_t lanes = hn::Lanes(d);
+    float* HWY_RESTRICT even = to + before % 2 * apart + before / 2;
+    float* HWY_RESTRICT odd = to + (before + 1) % 2 * apart + (before + 1) / 2;
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      hn::VFromD<decltype(d)> v0;
+      hn::VFromD<decltype(d)> v1;
+      hn::LoadInterleaved2(d, from + i, v0, v1);
+      hn::StoreU(v0, d, even + i / 2);
+      hn::StoreU(v1, d, odd + i / 2);
+    }
+  }
+  for (; i < count; ++i) to[(i + before) % step * apart + (i + before) / step] = from[i];
+}
+
+// The channels of one image, starting at `from`, into their padded form, of which only what lies inside the
+// image is written.
+HWY_INLINE void PadImage(const float* HWY_RESTRICT from, const PaddedImage& image, std::int64_t channel0,
+                         std::int64_t channel1, float* HWY_RESTRICT to) {
+  const PaddedAxis& rows = image.axis[0];
+  const PaddedAxis& columns = image.axis[1];
+  const std::size_t apart = static_cast<std::size_t>(rows.length * columns.length);
+  for (std::int64_t c = channel0; c < channel1; ++c) {
+    for (std::int64_t row = 0; row < rows.size; ++row) {
+      const std::int64_t position = row + rows.before;
+      PadRow(from + (c * rows.size + row) * columns.size, columns, apart,
+             to + c * image.plane() + position % rows.step * columns.step * static_cast<std::int64_t>(apart) +
+                 position / rows.step * columns.length);
+    }
+  }
+}
+
+}  // namespace mantissa::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
