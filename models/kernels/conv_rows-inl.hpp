@@ -57,6 +57,23 @@ HWY_INLINE void CopyRow(const float* HWY_RESTRICT from, float* HWY_RESTRICT to, 
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// Elements 0, 2, 4 .. of a row to `even`, the others to `odd`.
+HWY_INLINE void SplitRow(const float* HWY_RESTRICT from, std::size_t count, float* HWY_RESTRICT even,
+                         float* HWY_RESTRICT odd) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = 0; i < count; i += 2 * lanes) {
+    const std::size_t rest = count - i;
+    const auto low = hn::MaskedLoad(hn::FirstN(d, rest), d, from + i);
+    const auto high =
+        rest > lanes ? hn::MaskedLoad(hn::FirstN(d, rest - lanes), d, from + i + lanes) : hn::Zero(d);
+    hn::BlendedStore(hn::ConcatEven(d, high, low), hn::FirstN(d, (rest + 1) / 2), d, even + i / 2);
+    hn::BlendedStore(hn::ConcatOdd(d, high, low), hn::FirstN(d, rest / 2), d, odd + i / 2);
+  }
+}
+#endif
+
 // Element i of a row of an image to position i + before of its padded form, whose phases stand `apart`.
 HWY_INLINE void PadRow(const float* HWY_RESTRICT from, const PaddedAxis& axis, std::size_t apart,
                        float* HWY_RESTRICT to) {
@@ -67,21 +84,14 @@ HWY_INLINE void PadRow(const float* HWY_RESTRICT from, const PaddedAxis& axis, s
     CopyRow(from, to + before, count);
     return;
   }
-  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
   if (step == 2) {
-    const hn::ScalableTag<float> d;
-    const std::size_t lanes = hn::Lanes(d);
-    float* HWY_RESTRICT even = to + before % 2 * apart + before / 2;
-    float* HWY_RESTRICT odd = to + (before + 1) % 2 * apart + (before + 1) / 2;
-    for (; i + 2 * lanes <= count; i += 2 * lanes) {
-      hn::VFromD<decltype(d)> v0;
-      hn::VFromD<decltype(d)> v1;
-      hn::LoadInterleaved2(d, from + i, v0, v1);
-      hn::StoreU(v0, d, even + i / 2);
-      hn::StoreU(v1, d, odd + i / 2);
-    }
+    SplitRow(from, count, to + before % 2 * apart + before / 2,
+             to + (before + 1) % 2 * apart + (before + 1) / 2);
+    return;
   }
-  for (; i < count; ++i) to[(i + before) % step * apart + (i + before) / step] = from[i];
+#endif
+  for (std::size_t i = 0; i < count; ++i) to[(i + before) % step * apart + (i + before) / step] = from[i];
 }
 
 // The channels of one image, starting at `from`, into their padded form, of which only what lies inside the
