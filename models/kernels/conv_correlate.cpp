@@ -11,7 +11,8 @@
 // After foreach_target, as Highway wants it.
 #include <hwy/highway.h>
 
-#include "models/kernels/conv_rows-inl.hpp"
+#include "models/kernels/fp32_chain-inl.hpp"
+#include "models/kernels/pad_image-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
@@ -126,7 +127,6 @@ class Correlator {
     PadImage(source, plan_.image, 0, plan_.image.channels, image_.data());
     const std::size_t columns = plan_.out_step[1];
     for (std::size_t part = 0; part < plan_.parts.size(); part += columns) {
-      std::size_t first_tap = 0;
       for (const ChannelBlock& block : blocks_) {
         const float* panel = weights;
         for (std::size_t i = 0; i < columns; ++i) {
@@ -139,7 +139,6 @@ class Correlator {
         }
         WriteRows(part, block, out);
       }
-      (void)first_tap;
       for (std::size_t i = 0; i < columns; ++i)
         weights += plan_.parts[part + i].taps.size() * plan_.out_channels;
     }

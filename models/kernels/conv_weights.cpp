@@ -11,7 +11,8 @@
 // After foreach_target, as Highway wants it.
 #include <hwy/highway.h>
 
-#include "models/kernels/conv_rows-inl.hpp"
+#include "models/kernels/fp32_chain-inl.hpp"
+#include "models/kernels/pad_image-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {

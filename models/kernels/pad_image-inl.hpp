@@ -1,61 +1,22 @@
-// What the convolution kernels do to rows of images, once per SIMD target: copies between an image and its
-// padded form, and the end of a chain of sums. (Include guard as Highway wants it.)
-#if defined(MANTISSA_KERNELS_CONV_ROWS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef MANTISSA_KERNELS_CONV_ROWS_INL
-#undef MANTISSA_KERNELS_CONV_ROWS_INL
+// Copies of an image into its padded form, once per SIMD target. (Include guard as Highway wants it.)
+#if defined(MANTISSA_KERNELS_PAD_IMAGE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef MANTISSA_KERNELS_PAD_IMAGE_INL
+#undef MANTISSA_KERNELS_PAD_IMAGE_INL
 #else
-#define MANTISSA_KERNELS_CONV_ROWS_INL
+#define MANTISSA_KERNELS_PAD_IMAGE_INL
 #endif
 
 #include <hwy/highway.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include "models/format/format.hpp"
 #include "models/kernels/conv_plan.hpp"
+#include "models/kernels/copy_row-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// One rounding, also where Highway would not fuse.
-template <class D, class V = hn::VFromD<D>>
-HWY_INLINE V Fused(D d, V a, V b, V c) {
-#if HWY_TARGET <= HWY_AVX2
-  (void)d;
-  return hn::MulAdd(a, b, c);
-#else
-  const std::size_t lanes = hn::Lanes(d);
-  HWY_ALIGN float x[3][hn::MaxLanes(D())];
-  hn::Store(a, d, x[0]);
-  hn::Store(b, d, x[1]);
-  hn::Store(c, d, x[2]);
-  for (std::size_t i = 0; i < lanes; ++i) x[2][i] = std::fma(x[0][i], x[1][i], x[2][i]);
-  return hn::Load(d, x[2]);
-#endif
-}
-
-// Canonical NaN; a product that underflows may leave -0, which becomes +0.
-template <class D>
-HWY_INLINE hn::VFromD<D> Finished(D d, hn::VFromD<D> sum) {
-  const hn::RebindToUnsigned<D> du;
-  const auto nan = hn::BitCast(d, hn::Set(du, formats::fp32.nan_code()));
-  return hn::IfThenElse(hn::IsNaN(sum), nan, hn::Add(sum, hn::Zero(d)));
-}
-
-// Rows are short: a call of memcpy would cost more than the copy.
-HWY_INLINE void CopyRow(const float* HWY_RESTRICT from, float* HWY_RESTRICT to, std::size_t count) {
-  const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-  if (i < count) {
-    const auto mask = hn::FirstN(d, count - i);
-    hn::BlendedStore(hn::MaskedLoad(mask, d, from + i), mask, d, to + i);
-  }
-}
 
 #if HWY_TARGET != HWY_SCALAR
 // Elements 0, 2, 4 .. of a row to `even`, the others to `odd`.
