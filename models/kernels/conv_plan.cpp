@@ -7,17 +7,23 @@ namespace {
 
 std::int64_t taps_of(const ConvShape& shape) { return shape.kernel[0] * shape.kernel[1]; }
 
-std::int64_t lanes_of(const ConvPart& part, const PaddedImage& image) {
-  if (part.count[0] == 0 || part.count[1] == 0) return 0;
-  return (part.count[0] - 1) * image.row_length() + part.count[1];
-}
-
 }  // namespace
 
 std::int64_t PaddedImage::offset(std::int64_t channel, std::int64_t row, std::int64_t column) const {
   const std::int64_t phase = row % axis[0].step * axis[1].step + column % axis[1].step;
   return channel * plane() + (phase * axis[0].length + row / axis[0].step) * axis[1].length +
          column / axis[1].step;
+}
+
+std::int64_t ConvPlan::lanes_of(const ConvPart& part) const {
+  if (part.count[0] == 0 || part.count[1] == 0) return 0;
+  return (part.count[0] - 1) * image.row_length() + part.count[1];
+}
+
+std::size_t ConvPlan::group_taps() const {
+  std::size_t taps = 0;
+  for (const ConvPart& part : parts) taps += part.taps.size();
+  return taps;
 }
 
 ConvPlan forward_plan(const ConvShape& shape) {
@@ -43,7 +49,7 @@ ConvPlan forward_plan(const ConvShape& shape) {
       }
     }
   }
-  plan.lanes = lanes_of(part, plan.image);
+  plan.lanes = plan.lanes_of(part);
   plan.parts.push_back(std::move(part));
   return plan;
 }
@@ -88,7 +94,7 @@ ConvPlan input_gradient_plan(const ConvShape& shape, bool keep_holes) {
           }
         }
       }
-      plan.lanes = std::max(plan.lanes, lanes_of(part, plan.image));
+      plan.lanes = std::max(plan.lanes, plan.lanes_of(part));
       plan.parts.push_back(std::move(part));
     }
   }

@@ -57,6 +57,9 @@ struct ConvPlan {
   std::array<std::int64_t, 2> out_step{1, 1};
   std::vector<ConvPart> parts;  // row phases ascending, in each the column phases
   std::int64_t lanes = 1;       // the most that a part has
+  std::int64_t lanes_of(const ConvPart& part) const;
+  // Taps of all parts.
+  std::size_t group_taps() const;
   // Offset of as many elements as there are lanes that stay zero: what a hole reads.
   std::int64_t hole() const { return image.elements(); }
 };

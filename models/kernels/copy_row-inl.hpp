@@ -15,8 +15,9 @@ namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // A call of memcpy would cost more than the copy of a row of an image or of a thin matrix.
-HWY_INLINE void CopyRow(const float* HWY_RESTRICT from, float* HWY_RESTRICT to, std::size_t count) {
-  const hn::ScalableTag<float> d;
+template <class T>
+HWY_INLINE void CopyRow(const T* HWY_RESTRICT from, T* HWY_RESTRICT to, std::size_t count) {
+  const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);

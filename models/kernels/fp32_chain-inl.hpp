@@ -26,7 +26,7 @@ HWY_INLINE V Fused(D d, V a, V b, V c) {
   return hn::MulAdd(a, b, c);
 #else
   const std::size_t lanes = hn::Lanes(d);
-  HWY_ALIGN float x[3][hn::MaxLanes(D())];
+  HWY_ALIGN hn::TFromD<D> x[3][hn::MaxLanes(D())];
   hn::StoreU(a, d, x[0]);
   hn::StoreU(b, d, x[1]);
   hn::StoreU(c, d, x[2]);
@@ -35,12 +35,16 @@ HWY_INLINE V Fused(D d, V a, V b, V c) {
 #endif
 }
 
-// Canonical NaN; a product that underflows may leave -0, which becomes +0.
+template <class D>
+HWY_INLINE hn::VFromD<D> WithCanonicalNan(D d, hn::VFromD<D> x) {
+  const hn::RebindToUnsigned<D> du;
+  return hn::IfThenElse(hn::IsNaN(x), hn::BitCast(d, hn::Set(du, formats::fp32.nan_code())), x);
+}
+
+// The end of a chain: a product that underflows may leave -0, which becomes +0.
 template <class D>
 HWY_INLINE hn::VFromD<D> Finished(D d, hn::VFromD<D> sum) {
-  const hn::RebindToUnsigned<D> du;
-  const auto nan = hn::BitCast(d, hn::Set(du, formats::fp32.nan_code()));
-  return hn::IfThenElse(hn::IsNaN(sum), nan, hn::Add(sum, hn::Zero(d)));
+  return WithCanonicalNan(d, hn::Add(sum, hn::Zero(d)));
 }
 
 }  // namespace mantissa::kernels::HWY_NAMESPACE
