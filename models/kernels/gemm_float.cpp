@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/kernels/gemm_shares.hpp"
+#include "models/kernels/int_output.hpp"
 #include "models/mac/gemm.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -144,14 +145,14 @@ void int_gemm(const IntGemmOperands& operands, std::span<float> c, int threads) 
   const std::int64_t k = operands.k;
   const IntMatrix& a = operands.a;
   const IntMatrix& b = operands.b;
-  std::vector<std::uint64_t> row_sum(m);
   std::vector<std::uint64_t> column_sum(n);
-  for (std::int64_t row = 0; row < m; ++row) {
-    for (std::int64_t i = 0; i < k; ++i) row_sum[row] += a.q[row * k + i];
-  }
   for (std::int64_t i = 0; i < k; ++i) {
     for (std::int64_t col = 0; col < n; ++col) column_sum[col] += b.q[i * n + col];
   }
+  const IntOutput ending(k, a, b);
+  std::vector<float> column(n);
+  for (std::int64_t col = 0; col < n; ++col)
+    column[col] = ending.column(static_cast<double>(column_sum[col]));
   // Every partial sum is a whole number below 2^48, int_mac's limit, hence exact in FP64.
   std::vector<double> sums(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
   if (k > 0) {
@@ -160,11 +161,12 @@ void int_gemm(const IntGemmOperands& operands, std::span<float> c, int threads) 
   }
   parallel_ranges(m, 1, threads, [&](std::int64_t row0, std::int64_t row1) {
     for (std::int64_t row = row0; row < row1; ++row) {
+      std::uint64_t row_sum = 0;
+      for (std::int64_t i = 0; i < k; ++i) row_sum += a.q[row * k + i];
       for (std::int64_t col = 0; col < n; ++col) {
         const double sum = sums[row * n + col];
         if (sum >= 0x1p48) throw std::overflow_error("int_mac: the sum leaves 48 bits");
-        c[row * n + col] =
-            int_gemm_output(static_cast<std::uint64_t>(sum), row_sum[row], column_sum[col], k, a, b);
+        c[row * n + col] = ending.output(sum, static_cast<double>(row_sum), column[col]);
       }
     }
   });

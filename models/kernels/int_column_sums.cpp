@@ -1,0 +1,30 @@
+#include "models/kernels/int_column_sums.hpp"
+
+#include <cstddef>
+
+namespace mantissa::kernels {
+
+ColumnSums column_sums(const ConvPlan& plan, std::int64_t groups, std::span<const std::uint16_t> w,
+                       std::uint16_t zero, const IntOutput& output) {
+  ColumnSums sums;
+  const auto channels = static_cast<std::size_t>(plan.out_channels);
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::uint16_t* weight = w.data() + group * (w.size() / groups);
+    std::vector<double> all(channels);
+    std::vector<double> parts;  // [part][channel]
+    for (const ConvPart& part : plan.parts) {
+      for (std::size_t c = 0; c < channels; ++c) {
+        double sum = 0;
+        for (const ConvTap& tap : part.taps) sum += weight[c * plan.weight_stride + tap.weight];
+        parts.push_back(sum);
+        all[c] += sum;
+      }
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      sums.holes.push_back(zero * (all[i % channels] - parts[i]));
+    for (const double sb : all) sums.column.push_back(output.column(sb));
+  }
+  return sums;
+}
+
+}  // namespace mantissa::kernels
