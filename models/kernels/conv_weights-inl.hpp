@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,16 +45,16 @@ constexpr std::size_t most_pointers = 8;
 
 constexpr std::size_t TileRuns(std::size_t taps) { return std::min(tile_sums / taps, most_pointers); }
 
-// How the outputs of one image are walked.
+// How the outputs of some rows of an image are walked.
 struct Walk {
   std::size_t rows = 0, columns = 0;
   std::size_t row_step = 0, column_step = 0;  // in the padded image
 };
 
-// Adds one image to the sums: [runs][taps][lanes]. gradient: [row][column][lanes].
+// Adds rows of one image to the sums: [runs][taps][lanes]. gradient: [row][column][lanes].
 template <class D, std::size_t taps, std::size_t runs, class T = hn::TFromD<D>>
-HWY_NOINLINE void AddImage(const T* HWY_RESTRICT gradient, const T* HWY_RESTRICT image,
-                           const std::int64_t* HWY_RESTRICT offset, const Walk& walk, T* HWY_RESTRICT sums) {
+HWY_NOINLINE void AddRows(const T* HWY_RESTRICT gradient, const T* HWY_RESTRICT image,
+                          const std::int64_t* HWY_RESTRICT offset, const Walk& walk, T* HWY_RESTRICT sums) {
   const D d;
   using V = hn::VFromD<D>;
   const std::size_t lanes = hn::Lanes(d);
@@ -88,18 +89,27 @@ template <class T>
 using AddFunction = void (*)(const T*, const T*, const std::int64_t*, const Walk&, T*);
 template <class D, std::size_t taps, std::size_t... i>
 AddFunction<hn::TFromD<D>> AddFor(std::size_t runs, std::index_sequence<i...> /*tile*/) {
-  static constexpr AddFunction<hn::TFromD<D>> table[] = {AddImage<D, taps, i + 1>...};
+  static constexpr AddFunction<hn::TFromD<D>> table[] = {AddRows<D, taps, i + 1>...};
   return table[runs - 1];
 }
 
 // The gradient of one group's weights. `write(output channel of the group, weight of that channel, sum)` is
 // called once for each, from several threads.
-template <class Element, class T, class Write>
+// Sums are T. Where Total is not T, sums over some rows at a time are added up in it.
+template <class Element, class T, class Total, class Write>
 class WeightGradient {
  public:
-  // g and x are those of the group in the first image; `zero` is what padding reads.
-  WeightGradient(const ConvShape& shape, const Element* g, const Element* x, T zero, const Write& write)
-      : s_(shape), g_(g), x_(x), zero_(zero), write_(write), image_(weight_gradient_image(shape)) {}
+  // g and x are those of the group in the first image; `zero` is what padding reads; `rows` are those of the
+  // output that T can take before Total must.
+  WeightGradient(const ConvShape& shape, const Element* g, const Element* x, T zero, std::int64_t rows,
+                 const Write& write)
+      : s_(shape),
+        g_(g),
+        x_(x),
+        zero_(zero),
+        rows_(rows),
+        write_(write),
+        image_(weight_gradient_image(shape)) {}
 
   void Run(int threads) const {
     if (s_.dilation[1] == 1 && s_.kernel[1] == 3) return RunWith<3>(threads);
@@ -153,24 +163,36 @@ class WeightGradient {
     AlignedBuffer<T> sums(runs * taps * lanes);
     std::fill(gradient.span().begin(), gradient.span().end(), T{0});
     std::fill(sums.span().begin(), sums.span().end(), T{0});
+    std::vector<Total> totals(std::is_same_v<T, Total> ? 0 : sums.size());
     for (std::int64_t b = 0; b < s_.batch; ++b) {
       image.Pad(x_ + b * s_.in_channels * s_.in[0] * s_.in[1], part.run0 / channel_runs,
                 (part.run1 - 1) / channel_runs + 1);
       Transpose(g_ + (b * s_.out_channels + part.channel0) * places, part.channels, places, lanes,
                 gradient.data());
-      AddTiles<D, taps>(gradient.data(), image.data(), offset, sums.data());
+      for (std::int64_t row = 0; row < s_.out[0]; row += rows_) {
+        AddTiles<D, taps>(gradient.data() + row * s_.out[1] * lanes,
+                          image.data() + row * s_.stride[0] * image_.row_length(),
+                          std::min(rows_, s_.out[0] - row), offset, sums.data());
+        if constexpr (!std::is_same_v<T, Total>) {
+          for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += sums.data()[i];
+          std::fill(sums.span().begin(), sums.span().end(), T{0});
+        }
+      }
     }
     // Runs in their order are the weights of one output channel in theirs.
     for (std::int64_t i = 0; i < runs * taps; ++i) {
-      for (std::int64_t c = 0; c < part.channels; ++c)
-        write_(part.channel0 + c, part.run0 * taps + i, sums.data()[i * lanes + c]);
+      for (std::int64_t c = 0; c < part.channels; ++c) {
+        const std::int64_t from = i * lanes + c;
+        write_(part.channel0 + c, part.run0 * taps + i, totals.empty() ? sums.data()[from] : totals[from]);
+      }
     }
   }
 
-  // One image, tile after tile of nearly equal size.
+  // Some rows of one image, tile after tile of nearly equal size.
   template <class D, std::int64_t taps>
-  void AddTiles(const T* gradient, const T* image, const std::vector<std::int64_t>& offset, T* sums) const {
-    const Walk walk{static_cast<std::size_t>(s_.out[0]), static_cast<std::size_t>(s_.out[1]),
+  void AddTiles(const T* gradient, const T* image, std::int64_t rows, const std::vector<std::int64_t>& offset,
+                T* sums) const {
+    const Walk walk{static_cast<std::size_t>(rows), static_cast<std::size_t>(s_.out[1]),
                     static_cast<std::size_t>(s_.stride[0] * image_.row_length()),
                     static_cast<std::size_t>(s_.stride[1])};
     const std::size_t runs = offset.size();
@@ -187,6 +209,7 @@ class WeightGradient {
   const Element* g_;
   const Element* x_;
   T zero_;
+  std::int64_t rows_;
   const Write& write_;
   PaddedImage image_;
 };

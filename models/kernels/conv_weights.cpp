@@ -21,9 +21,9 @@ void FloatWeightGradient(const ConvShape& s, std::span<const float> g, std::span
       dw[(group * s.out_group() + channel) * weights + weight] =
           sum != sum ? fp32_value(formats::fp32.nan_code()) : sum + 0.0F;
     };
-    WeightGradient<float, float, decltype(write)>(s, g.data() + group * s.out_group() * s.out[0] * s.out[1],
-                                                  x.data() + group * s.in_group() * s.in[0] * s.in[1], 0.0F,
-                                                  write)
+    WeightGradient<float, float, float, decltype(write)>(
+        s, g.data() + group * s.out_group() * s.out[0] * s.out[1],
+        x.data() + group * s.in_group() * s.in[0] * s.in[1], 0.0F, s.out[0], write)
         .Run(threads);
   }
 }

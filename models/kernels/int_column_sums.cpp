@@ -1,5 +1,6 @@
 #include "models/kernels/int_column_sums.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace mantissa::kernels {
@@ -22,7 +23,10 @@ ColumnSums column_sums(const ConvPlan& plan, std::int64_t groups, std::span<cons
     }
     for (std::size_t i = 0; i < parts.size(); ++i)
       sums.holes.push_back(zero * (all[i % channels] - parts[i]));
-    for (const double sb : all) sums.column.push_back(output.column(sb));
+    for (const double sb : all) {
+      sums.column.push_back(output.column(sb));
+      sums.largest = std::max(sums.largest, sb);
+    }
   }
   return sums;
 }

@@ -12,6 +12,7 @@ namespace mantissa::kernels {
 
 struct ColumnSums {
   std::vector<float> column;  // IntOutput::column() of SB: [group][channel]
+  double largest = 0;         // SB
   std::vector<double> holes;  // what the holes of a part add to S: [group][part][channel]
 };
 

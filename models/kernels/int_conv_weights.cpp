@@ -14,18 +14,28 @@
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 
-// write(group, output channel of the group, weight of that channel, S), from several threads. Whole numbers
-// add exactly in FP64.
-void IntWeightSums(const ConvShape& s, const IntTensor& g, const IntTensor& x, int threads,
-                   const IntWeightWriter& write) {
+template <class T>
+void IntWeightSumsIn(const ConvShape& s, const IntTensor& g, const IntTensor& x, std::int64_t rows,
+                     int threads, const IntWeightWriter& write) {
   for (std::int64_t group = 0; group < s.groups; ++group) {
     const auto write_group = [&](std::int64_t channel, std::int64_t weight, double sum) {
       write(group, channel, weight, sum);
     };
-    WeightGradient<std::uint16_t, double, decltype(write_group)>(
+    WeightGradient<std::uint16_t, T, double, decltype(write_group)>(
         s, g.values.q.data() + group * s.out_group() * s.out[0] * s.out[1],
-        x.values.q.data() + group * s.in_group() * s.in[0] * s.in[1], x.zero, write_group)
+        x.values.q.data() + group * s.in_group() * s.in[0] * s.in[1], x.zero, rows, write_group)
         .Run(threads);
+  }
+}
+
+// So many products of 8 x 8 bits add up exactly in FP32; in FP64 all do that a sum may have.
+void IntWeightSums(const ConvShape& s, const IntTensor& g, const IntTensor& x, int threads,
+                   const IntWeightWriter& write) {
+  constexpr std::int64_t places = ((1 << 24) - 1) / (255 * 255);
+  if (g.values.bits == 8 && x.values.bits == 8 && s.out[1] <= places) {
+    IntWeightSumsIn<float>(s, g, x, places / s.out[1], threads, write);
+  } else {
+    IntWeightSumsIn<double>(s, g, x, s.out[0], threads, write);
   }
 }
 

@@ -128,6 +128,24 @@ TEST(IntConv, OneOperandMayHaveSixteenBits) {
   }
 }
 
+// The longest sums of largest products that FP32 adds exactly, and longer ones: 28 channels of 3 x 3 are 252
+// products, and 9 rows of 28 outputs as many.
+TEST(IntConv, LargestSumsAreExact) {
+  for (const std::int64_t channels : {28, 29, 64}) {
+    const ConvShape shape = fitted({.batch = 2,
+                                    .in_channels = channels,
+                                    .out_channels = channels,
+                                    .in = {12, 28},
+                                    .kernel = {3, 3},
+                                    .padding = {1, 1}});
+    const auto all = [](std::int64_t count) { return Integers(count, 255); };
+    IntCase c{{shape, all(shape.inputs()), all(shape.weights()), all(shape.outputs()), 255, 255}, {}};
+    // Odd ends: the last bit is what a rounded sum loses.
+    c.t.x.front() = c.t.g.front() = c.t.w.front() = 254;
+    for (const Pass pass : {Pass::forward, Pass::input_gradient, Pass::weight_gradient}) expect_pass(c, pass);
+  }
+}
+
 // Ranges that overflow make scale Inf: every output is the canonical NaN.
 TEST(IntConv, InfiniteScalesGiveNan) {
   Random random(24);
