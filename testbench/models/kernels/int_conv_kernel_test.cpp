@@ -131,11 +131,11 @@ TEST(IntConv, OneOperandMayHaveSixteenBits) {
 // The longest sums of largest products that FP32 adds exactly, and longer ones: 28 channels of 3 x 3 are 252
 // products, and 9 rows of 28 outputs as many.
 TEST(IntConv, LargestSumsAreExact) {
-  for (const std::int64_t channels : {28, 29, 64}) {
-    const ConvShape shape = fitted({.batch = 2,
+  for (const std::int64_t channels : {28, 29}) {
+    const ConvShape shape = fitted({.batch = 1,
                                     .in_channels = channels,
                                     .out_channels = channels,
-                                    .in = {12, 28},
+                                    .in = {10, 28},
                                     .kernel = {3, 3},
                                     .padding = {1, 1}});
     const auto all = [](std::int64_t count) { return Integers(count, 255); };
