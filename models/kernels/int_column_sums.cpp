@@ -12,17 +12,21 @@ ColumnSums column_sums(const ConvPlan& plan, std::int64_t groups, std::span<cons
   for (std::int64_t group = 0; group < groups; ++group) {
     const std::uint16_t* weight = w.data() + group * (w.size() / groups);
     std::vector<double> all(channels);
-    std::vector<double> parts;  // [part][channel]
+    const std::size_t first = sums.holes.size();
     for (const ConvPart& part : plan.parts) {
       for (std::size_t c = 0; c < channels; ++c) {
         double sum = 0;
         for (const ConvTap& tap : part.taps) sum += weight[c * plan.weight_stride + tap.weight];
-        parts.push_back(sum);
+        sums.holes.push_back(sum);
         all[c] += sum;
       }
     }
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      sums.holes.push_back(zero * (all[i % channels] - parts[i]));
+    for (std::size_t part = 0; part < plan.parts.size(); ++part) {
+      for (std::size_t c = 0; c < channels; ++c) {
+        double& sum = sums.holes[first + part * channels + c];
+        sum = zero * (all[c] - sum);
+      }
+    }
     for (const double sb : all) {
       sums.column.push_back(output.column(sb));
       sums.largest = std::max(sums.largest, sb);
