@@ -4,10 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "models/format/convert.hpp"
 #include "models/kernels/gemm_shares.hpp"
+#include "models/kernels/int_output.hpp"
 #include "models/mac/gemm.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +17,8 @@
 // After foreach_target, as Highway wants it.
 #include <hwy/highway.h>
 
+#include "models/kernels/copy_row-inl.hpp"
+#include "models/kernels/fp32_chain-inl.hpp"
 #include "models/kernels/gemm_tiles-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,7 +33,11 @@ struct PlainSource {
   template <class T>
   HWY_INLINE void Row(std::size_t row, std::size_t col, T* HWY_RESTRICT out, std::size_t count) const {
     const Element* HWY_RESTRICT in = element + row * columns + col;
-    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(in[i]);
+    if constexpr (std::is_same_v<Element, float> && std::is_same_v<T, float>) {
+      CopyRow(in, out, count);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(in[i]);
+    }
   }
 };
 
@@ -49,6 +56,15 @@ void IntegerBlock(const IntGemmOperands& op, const GemmShare& share, double* c) 
   MultiplyFp64(op.a.q.data(), op.b.q.data(), op.n, op.k, share, c);
 }
 
+void FinishRow(float* c, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(Finished(d, hn::LoadU(d, c + i)), d, c + i);
+  const hn::CappedTag<float, 1> one;
+  for (; i < count; ++i) hn::StoreU(Finished(one, hn::LoadU(one, c + i)), one, c + i);
+}
+
 void GemmFloatBlock(const FloatOperands& op, const GemmShare& share, float* c) {
   const auto n = static_cast<std::size_t>(op.n);
   const auto k = static_cast<std::size_t>(op.k);
@@ -65,12 +81,11 @@ void GemmFloatBlock(const FloatOperands& op, const GemmShare& share, float* c) {
     }
   }
 #endif
-  for (std::size_t i = share.row0; i < share.row1; ++i) {
-    for (std::size_t j = share.col0; j < share.col1; ++j) {
-      float& x = c[i * n + j];
-      // A product that underflows may leave -0.
-      x = x != x ? fp32_value(formats::fp32.nan_code()) : x + 0.0F;
-    }
+  const std::size_t columns = share.col1 - share.col0;
+  if (columns == n) {
+    FinishRow(c + share.row0 * n, (share.row1 - share.row0) * n);
+  } else {
+    for (std::size_t i = share.row0; i < share.row1; ++i) FinishRow(c + i * n + share.col0, columns);
   }
 }
 
@@ -130,14 +145,14 @@ void int_gemm(const IntGemmOperands& operands, std::span<float> c, int threads) 
   const std::int64_t k = operands.k;
   const IntMatrix& a = operands.a;
   const IntMatrix& b = operands.b;
-  std::vector<std::uint64_t> row_sum(m);
   std::vector<std::uint64_t> column_sum(n);
-  for (std::int64_t row = 0; row < m; ++row) {
-    for (std::int64_t i = 0; i < k; ++i) row_sum[row] += a.q[row * k + i];
-  }
   for (std::int64_t i = 0; i < k; ++i) {
     for (std::int64_t col = 0; col < n; ++col) column_sum[col] += b.q[i * n + col];
   }
+  const IntOutput ending(k, a, b);
+  std::vector<float> column(n);
+  for (std::int64_t col = 0; col < n; ++col)
+    column[col] = ending.column(static_cast<double>(column_sum[col]));
   // Every partial sum is a whole number below 2^48, int_mac's limit, hence exact in FP64.
   std::vector<double> sums(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
   if (k > 0) {
@@ -146,11 +161,12 @@ void int_gemm(const IntGemmOperands& operands, std::span<float> c, int threads) 
   }
   parallel_ranges(m, 1, threads, [&](std::int64_t row0, std::int64_t row1) {
     for (std::int64_t row = row0; row < row1; ++row) {
+      std::uint64_t row_sum = 0;
+      for (std::int64_t i = 0; i < k; ++i) row_sum += a.q[row * k + i];
       for (std::int64_t col = 0; col < n; ++col) {
         const double sum = sums[row * n + col];
         if (sum >= 0x1p48) throw std::overflow_error("int_mac: the sum leaves 48 bits");
-        c[row * n + col] =
-            int_gemm_output(static_cast<std::uint64_t>(sum), row_sum[row], column_sum[col], k, a, b);
+        c[row * n + col] = ending.output(sum, static_cast<double>(row_sum), column[col]);
       }
     }
   });

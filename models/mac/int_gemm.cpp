@@ -18,32 +18,43 @@ float fp32_of(std::uint64_t integer) {
   return fp32_value(round(value, formats::fp32, Rounding::rne(), 0, Overflow::ieee).code);
 }
 
-void check_matrix(const char* name, const IntMatrix& matrix, std::int64_t rows, std::int64_t cols) {
+void check_operand(const char* name, const IntMatrix& matrix) {
   if (matrix.bits != 8 && matrix.bits != 16) {
     throw std::invalid_argument(std::string("integers of ") + name + " have 8 or 16 bits, not " +
                                 std::to_string(matrix.bits));
   }
+  std::uint16_t any = 0;
+  for (const std::uint16_t q : matrix.q) any |= q;
+  if (any >> matrix.bits != 0) {
+    throw std::invalid_argument(std::string("integer GEMM: an element of ") + name + " does not fit " +
+                                std::to_string(matrix.bits) + " bits");
+  }
+}
+
+void check_size(const char* name, const IntMatrix& matrix, std::int64_t rows, std::int64_t cols) {
   const auto elements = static_cast<unsigned __int128>(rows) * static_cast<unsigned __int128>(cols);
   if (elements != matrix.q.size()) {
     throw std::invalid_argument(std::string("integer GEMM: ") + name + " should be " + std::to_string(rows) +
                                 " x " + std::to_string(cols) + " but has " + std::to_string(matrix.q.size()) +
                                 " elements");
   }
-  if (std::any_of(matrix.q.begin(), matrix.q.end(), [&](std::uint16_t q) { return q >> matrix.bits != 0; })) {
-    throw std::invalid_argument(std::string("integer GEMM: an element of ") + name + " does not fit " +
-                                std::to_string(matrix.bits) + " bits");
-  }
 }
 
 }  // namespace
 
-void check_int_gemm(const IntGemmOperands& operands, std::size_t outputs) {
-  check_gemm_sides(operands.m, operands.n, operands.k);
-  check_matrix("A", operands.a, operands.m, operands.k);
-  check_matrix("B", operands.b, operands.k, operands.n);
-  if (operands.a.bits == 16 && operands.b.bits == 16) {
+void check_int_operands(const IntMatrix& a, const IntMatrix& b) {
+  check_operand("A", a);
+  check_operand("B", b);
+  if (a.bits == 16 && b.bits == 16) {
     throw std::invalid_argument("integer GEMM of 16 x 16 bits; int_mac multiplies 8 by 8 or 16");
   }
+}
+
+void check_int_gemm(const IntGemmOperands& operands, std::size_t outputs) {
+  check_gemm_sides(operands.m, operands.n, operands.k);
+  check_size("A", operands.a, operands.m, operands.k);
+  check_size("B", operands.b, operands.k, operands.n);
+  check_int_operands(operands.a, operands.b);
   if (static_cast<unsigned __int128>(operands.m) * static_cast<unsigned __int128>(operands.n) != outputs) {
     throw std::invalid_argument("integer GEMM of " + std::to_string(operands.m) + " x " +
                                 std::to_string(operands.n) + " does not fit " + std::to_string(outputs) +

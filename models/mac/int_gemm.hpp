@@ -32,6 +32,9 @@ void int_gemm(const IntGemmOperands& operands, std::span<float> c);
 // Throws std::invalid_argument as int_gemm does.
 void check_int_gemm(const IntGemmOperands& operands, std::size_t outputs);
 
+// The part of it that does not look at sizes: widths that int_mac has, integers that fit them.
+void check_int_operands(const IntMatrix& a, const IntMatrix& b);
+
 // One output from its exact sums: S = sum qa*qb, SA = sum qa of its row, SB = sum qb of its column.
 float int_gemm_output(std::uint64_t s, std::uint64_t sa, std::uint64_t sb, std::uint64_t k,
                       const IntMatrix& a, const IntMatrix& b);

@@ -35,8 +35,8 @@ std::string heading(const BenchSettings& settings, const OpenBlas& blas) {
   return "mantissa " MANTISSA_VERSION ", " + cpu_name() + "\nSIMD targets " + target_list() +
          "; OpenBLAS core " + blas.core_name() + "; one thread; best of " + std::to_string(settings.repeat) +
          ", kernel and peer in turns\nGEMM M = N = K = " + std::to_string(settings.size) +
-         " of N(0,1) values, tensors of " + std::to_string(settings.elements) + " elements, seed " +
-         std::to_string(settings.seed) + "\n\n";
+         " of N(0,1) values, tensors of " + std::to_string(settings.elements) + " elements, layers of " +
+         std::to_string(settings.batch) + " images, seed " + std::to_string(settings.seed) + "\n\n";
 }
 
 // One line of the table.
@@ -81,6 +81,7 @@ void bench(const BenchSettings& settings, bool json) {
                                 {"threads", 1},
                                 {"size", settings.size},
                                 {"elements", settings.elements},
+                                {"batch", settings.batch},
                                 {"repeat", settings.repeat},
                                 {"seed", settings.seed},
                                 {"rows", nlohmann::ordered_json::array()}};
@@ -116,6 +117,9 @@ void add_bench(CLI::App& program) {
       ->add_option("--elements", settings->elements, "elements of the tensors, a multiple of 16, up to 2^28")
       ->transform(whole_number(16, 1 << 28))
       ->capture_default_str();
+  command->add_option("--batch", settings->batch, "images of the layers, 1..1024")
+      ->transform(whole_number(1, 1024))
+      ->capture_default_str();
   command->add_option("--repeat", settings->repeat, "take the best of this many runs, 1..1000")
       ->transform(whole_number(1, 1000))
       ->capture_default_str();
@@ -127,7 +131,7 @@ void add_bench(CLI::App& program) {
       "Examples:\n"
       "  mantissa bench\n"
       "  mantissa bench --repeat 20\n"
-      "  mantissa bench --size 256 --elements 1048576 --json > bench.json\n"
+      "  mantissa bench --size 256 --elements 1048576 --batch 16 --json > bench.json\n"
       "A ratio is the kernel's rate over the peer's, both the best of several turns in this run. Rates of "
       "CPFloat are\n"
       "published ones: Debian does not have it.");

@@ -1,12 +1,9 @@
 #include "sim/cli/bench_rows.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
-#include <numbers>
+#include <utility>
 #include <vector>
 
 #include "models/kernels/draw_stream.hpp"
@@ -14,51 +11,11 @@
 #include "models/kernels/prune.hpp"
 #include "models/kernels/quantize.hpp"
 #include "models/kernels/targets.hpp"
+#include "sim/cli/bench_layers.hpp"
+#include "sim/cli/bench_measure.hpp"
 
 namespace mantissa::cli {
 namespace {
-
-double seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-struct Best {
-  double ours = std::numeric_limits<double>::infinity();
-  double peer = std::numeric_limits<double>::infinity();
-};
-
-// Taken in turns, so that both meet the same neighbours on a shared machine.
-Best best_of(int repeat, const std::function<void()>& ours, const std::function<void()>& peer) {
-  Best best;
-  for (int i = 0; i < repeat; ++i) {
-    best.peer = std::min(best.peer, seconds(peer));
-    best.ours = std::min(best.ours, seconds(ours));
-  }
-  return best;
-}
-
-// Kernels run on one SIMD target while this lives.
-class ForcedTarget {
- public:
-  explicit ForcedTarget(const std::string& name) { kernels::force_target(name); }
-  ~ForcedTarget() { kernels::force_target(""); }
-  ForcedTarget(const ForcedTarget&) = delete;
-  ForcedTarget& operator=(const ForcedTarget&) = delete;
-};
-
-// N(0,1), two numbers by Box and Muller from one hash each.
-std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
-  std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t word = mix(seed * 0x10000000000ULL + i);
-    const double radius = std::sqrt(-2.0 * std::log((static_cast<double>(word >> 32) + 1.0) * 0x1p-32));
-    values[i] = static_cast<float>(
-        radius * std::cos(2.0 * std::numbers::pi * static_cast<double>(word & 0xFFFFFFFF) * 0x1p-32));
-  }
-  return values;
-}
 
 struct Matrix {
   std::vector<std::uint8_t> code;
@@ -103,12 +60,6 @@ constexpr GemmCase gemm_cases[] = {
     {"e5m2", "fp32", "rne", "fused:4", 0},           {"e5m2", "fp32", "rne", "kulisch", 0},
 };
 
-// A row that has not been measured yet.
-struct BenchTask {
-  std::string name;
-  std::function<BenchRow()> measure;
-};
-
 class Tasks {
  public:
   Tasks(const BenchSettings& settings, const OpenBlas& blas)
@@ -136,6 +87,7 @@ class Tasks {
     add_tensor("LFSR stream, 16 lanes, leap 16", best_simd_, 1.1, lfsr());
     add_tensor("dequantize e5m2 -> fp32", best_simd_, 0, dequantizer());
     add_tensor("prune fp32, r = 16", best_simd_, 0, pruner());
+    for (BenchTask& task : layer_tasks(settings_, blas_)) tasks_.push_back(std::move(task));
     return std::move(tasks_);
   }
 
@@ -160,21 +112,24 @@ class Tasks {
   void add_gemm(const GemmCase& one, const std::string& simd, double target) {
     const std::string name =
         std::string("gemm ") + one.operands + ", " + one.acc + " " + one.round + " " + one.kind;
-    tasks_.push_back(
-        {name, [=, this, op = operands(one)] {
-           const ForcedTarget forced(simd);
-           const GemmOptions options = options_of(one);
-           const Best best = best_of(
-               settings_.repeat, [&] { kernels::gemm(op->gemm, options, op->c); },
-               [&] { blas_.sgemm(settings_.size, op->a.value.data(), op->b.value.data(), op->c.data()); });
-           return BenchRow{name,
-                           "GMAC/s",
-                           "sgemm",
-                           simd,
-                           op->macs() / best.ours * 1e-9,
-                           op->macs() / best.peer * 1e-9,
-                           wanted(target)};
-         }});
+    tasks_.push_back({name, [=, this, op = operands(one)] {
+                        const ForcedTarget forced(simd);
+                        const GemmOptions options = options_of(one);
+                        const Best best = best_of(
+                            settings_.repeat, [&] { kernels::gemm(op->gemm, options, op->c); },
+                            [&] {
+                              const int size = settings_.size;
+                              blas_.sgemm(size, size, size, op->a.value.data(), op->b.value.data(),
+                                          op->c.data());
+                            });
+                        return BenchRow{name,
+                                        "GMAC/s",
+                                        "sgemm",
+                                        simd,
+                                        op->macs() / best.ours * 1e-9,
+                                        op->macs() / best.peer * 1e-9,
+                                        wanted(target)};
+                      }});
   }
 
   // Figures of emulators that no Debian package has, measured once on a like machine.

@@ -13,6 +13,7 @@ namespace mantissa::cli {
 struct BenchSettings {
   int size = 1024;                     // M = N = K
   std::int64_t elements = 16LL << 20;  // of tensors
+  std::int64_t batch = 128;            // images of a layer
   int repeat = 7;                      // best of
   std::uint64_t seed = 7;
 };

@@ -35,10 +35,10 @@ OpenBlas::OpenBlas() {
 
 std::string OpenBlas::core_name() const { return core_name_(); }
 
-void OpenBlas::sgemm(int n, const float* a, const float* b, float* c) const {
+void OpenBlas::sgemm(int m, int n, int k, const float* a, const float* b, float* c) const {
   constexpr int row_major = 101;
   constexpr int no_transpose = 111;
-  sgemm_(row_major, no_transpose, no_transpose, n, n, n, 1.0F, a, n, b, n, 0.0F, c, n);
+  sgemm_(row_major, no_transpose, no_transpose, m, n, k, 1.0F, a, k, b, n, 0.0F, c, n);
 }
 
 }  // namespace mantissa::cli

@@ -14,8 +14,8 @@ class OpenBlas {
 
   // The kernels it really uses.
   std::string core_name() const;
-  // C = A B, row-major, n x n each.
-  void sgemm(int n, const float* a, const float* b, float* c) const;
+  // C[m,n] = A[m,k] B[k,n], row-major.
+  void sgemm(int m, int n, int k, const float* a, const float* b, float* c) const;
 
  private:
   using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float,

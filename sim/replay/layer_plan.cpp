@@ -96,9 +96,8 @@ std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t ste
   for (int axis = 0; axis < 2; ++axis) {
     g.in[axis] = input[2 + axis];
     g.kernel[axis] = weight[2 + axis];
-    const std::int64_t span = g.dilation[axis] * (g.kernel[axis] - 1) + 1;
-    g.out[axis] = (g.in[axis] + 2 * g.padding[axis] - span) / g.stride[axis] + 1;
   }
+  g.out = g.fitting_out();
   return g;
 }
 

@@ -2,35 +2,17 @@
 // A and B. Nothing is computed here.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "models/mac/conv_shape.hpp"
 #include "models/random/stream.hpp"
 
 namespace mantissa::replay {
 
-// A convolution; a linear layer is one of 1 x 1 on images of 1 x 1.
-struct Geometry {
-  std::int64_t batch = 1;
-  std::int64_t in_channels = 1;
-  std::int64_t out_channels = 1;
-  std::int64_t groups = 1;
-  std::array<std::int64_t, 2> in{1, 1};  // height, width
-  std::array<std::int64_t, 2> out{1, 1};
-  std::array<std::int64_t, 2> kernel{1, 1};
-  std::array<std::int64_t, 2> stride{1, 1};
-  std::array<std::int64_t, 2> padding{0, 0};
-  std::array<std::int64_t, 2> dilation{1, 1};
-
-  std::int64_t in_group() const { return in_channels / groups; }
-  std::int64_t out_group() const { return out_channels / groups; }
-  std::int64_t inputs() const { return batch * in_channels * in[0] * in[1]; }
-  std::int64_t outputs() const { return batch * out_channels * out[0] * out[1]; }
-  std::int64_t weights() const { return out_channels * in_group() * kernel[0] * kernel[1]; }
-};
+using Geometry = ConvShape;
 
 // C[m,n] = A[m,k] B[k,n] of one group.
 struct PassSides {

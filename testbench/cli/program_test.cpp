@@ -144,6 +144,7 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
       {{"bench", "--size", "0x20"}, {"'0x20'", "decimal whole number"}},
       {{"bench", "--elements", "0"}, {"'0'", "16..268435456"}},
       {{"bench", "--elements", "24"}, {"multiple of 16"}},
+      {{"bench", "--batch", "0"}, {"'0'", "1..1024"}},
       {{"bench", "--repeat", "1.5"}, {"'1.5'", "1..1000"}},
       {{"bench", "--seed", "-1"}, {"'-1'", "decimal whole number"}},
   };
@@ -160,8 +161,8 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
 }
 
 TEST(Program, BenchReportsEveryRowAsJson) {
-  const Finished run =
-      run_mantissa({"bench", "--size", "32", "--elements", "4096", "--repeat", "1", "--json"});
+  const Finished run = run_mantissa(
+      {"bench", "--size", "32", "--elements", "4096", "--batch", "1", "--repeat", "1", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto report = nlohmann::json::parse(run.out);
   EXPECT_FALSE(report["openblas_core"].get<std::string>().empty());
@@ -177,12 +178,13 @@ TEST(Program, BenchReportsEveryRowAsJson) {
 }
 
 TEST(Program, BenchReadsDecimalNumbers) {
-  const Finished run = run_mantissa(
-      {"bench", "--size", "016", "--elements", "0032", "--repeat", "01", "--seed", "010", "--json"});
+  const Finished run = run_mantissa({"bench", "--size", "016", "--elements", "0032", "--batch", "002",
+                                     "--repeat", "01", "--seed", "010", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto report = nlohmann::json::parse(run.out);
   EXPECT_EQ(report["size"], 16);
   EXPECT_EQ(report["elements"], 32);
+  EXPECT_EQ(report["batch"], 2);
   EXPECT_EQ(report["repeat"], 1);
   EXPECT_EQ(report["seed"], 10);
 }
@@ -196,7 +198,7 @@ TEST(Program, ReaderThatLeavesIsNoError) {
 }
 
 TEST(Program, FullDiskIsAnError) {
-  const std::string small_bench = "bench --size 16 --elements 16 --repeat 1";
+  const std::string small_bench = "bench --size 16 --elements 16 --batch 1 --repeat 1";
   for (const std::string& command :
        {std::string("calc lfsr --seed 1"), std::string("--help"), std::string("--version"),
         std::string("vectors --help"), std::string("vectors --list"), std::string("cycles --gemm 8,8,8"),

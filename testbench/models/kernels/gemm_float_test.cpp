@@ -20,9 +20,11 @@ namespace {
 struct Shape {
   std::int64_t m, n, k;
 };
-// Below, at and beyond register tiles and blocks of k; a single row, column, product; nothing to add.
+// Below, at and beyond register tiles of every width and blocks of k; a single row, column, product; nothing
+// to add.
 constexpr Shape shapes[] = {{1, 1, 1},    {3, 5, 7},     {12, 32, 16}, {13, 33, 17},  {6, 16, 512},
-                            {25, 3, 513}, {2, 70, 1100}, {200, 17, 9}, {1, 2100, 40}, {5, 4, 0}};
+                            {25, 3, 513}, {2, 70, 1100}, {200, 17, 9}, {1, 2100, 40}, {5, 4, 0},
+                            {50, 8, 520}, {49, 16, 20},  {24, 40, 33}, {400, 57, 5}};
 
 // Exponents far apart, so that every step rounds.
 std::vector<float> numbers(std::size_t count, std::mt19937_64& engine, int spread) {
