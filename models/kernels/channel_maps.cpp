@@ -96,12 +96,9 @@ HWY_EXPORT(NormaliseRuns);
 HWY_EXPORT(BatchNormGradientRuns);
 HWY_EXPORT(RangeBnGradientRuns);
 
-// A thread is worth starting for so many elements.
-constexpr std::int64_t share_elements = 1 << 14;
-
 template <class Body>
 void for_runs(const NormShape& shape, int threads, const Body& body) {
-  const std::int64_t grain = std::max<std::int64_t>(share_elements / shape.spatial, 1);
+  const std::int64_t grain = std::max<std::int64_t>(worth_a_thread / shape.spatial, 1);
   parallel_ranges(shape.batch * shape.channels, grain, threads, body);
 }
 
