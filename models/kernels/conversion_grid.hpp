@@ -43,14 +43,15 @@ inline ConversionGrid grid_of(const Conversion& how) {
   return grid;
 }
 
-// The FP32 patterns, without sign, of what overflow, Inf and NaN become when the codes are decoded again.
-struct GridValues {
+// What overflow, Inf and NaN become: codes, or FP32 patterns.
+struct EndPatterns {
   std::uint32_t beyond;
   std::uint32_t inf;
   std::uint32_t nan;
 };
 
-inline GridValues values_of(const ConversionGrid& grid, const Conversion& how) {
+// The values of their codes.
+inline EndPatterns end_values(const ConversionGrid& grid, const Conversion& how) {
   const auto value = [&](std::uint32_t code) {
     return convert(code, {.from = how.to, .scale = -how.scale}).code;
   };

@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void RoundValues(const ConversionGrid& g, const GridValues& ends, Rounding rounding, const float* in,
+void RoundValues(const ConversionGrid& g, const EndPatterns& ends, Rounding rounding, const float* in,
                  const std::uint32_t* draw, float* out, std::size_t count, ConversionCounts* counts) {
   RoundInto(ValueSink(g, ends, out), g, rounding, in, draw, count, counts);
 }
@@ -68,13 +68,14 @@ class RunRounder {
         vectorised_(has_vector_values(how, counting)) {
     if (!vectorised_) return;
     grid_ = grid_of(how);
-    ends_ = values_of(grid_, how);
+    ends_ = end_values(grid_, how);
   }
 
   void operator()(const float* in, const std::uint32_t* draw, float* out, std::int64_t count) {
     if (vectorised_) {
       counts_.elements += count;
-      row_(grid_, ends_, how_.rounding, in, draw, out, count, counting_ ? &counts_ : nullptr);
+      HWY_DYNAMIC_DISPATCH(RoundValues)
+      (grid_, ends_, how_.rounding, in, draw, out, count, counting_ ? &counts_ : nullptr);
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
@@ -92,9 +93,8 @@ class RunRounder {
   bool counting_;
   bool vectorised_;
   ConversionGrid grid_ = {};
-  GridValues ends_ = {};
+  EndPatterns ends_ = {};
   ConversionCounts counts_;
-  decltype(HWY_DYNAMIC_DISPATCH(RoundValues)) row_ = HWY_DYNAMIC_DISPATCH(RoundValues);
 };
 
 // body(rounder, begin, end) on ranges of [0, count), each thread with a rounder of its own.

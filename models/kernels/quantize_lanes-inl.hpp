@@ -138,6 +138,15 @@ HWY_INLINE void CountLanes(const ConversionGrid& g, VU a, const Magnitude& round
 struct Ends {
   VU beyond, inf, nan;  // of overflow, Inf and NaN; the last with its sign
   VU sign, sign_shift;  // the result's sign bit; from FP32's to it
+  VU sign_beyond;       // what overflow and Inf keep of it: nothing where they give NaN
+
+  Ends(const ConversionGrid& g, const EndPatterns& patterns, std::uint32_t sign_bit, int shift)
+      : beyond(Const(patterns.beyond)),
+        inf(Const(patterns.inf)),
+        nan(Const(patterns.nan)),
+        sign(Const(sign_bit)),
+        sign_shift(Const(static_cast<std::uint32_t>(shift))),
+        sign_beyond(Const(g.unsigned_beyond ? 0 : sign_bit)) {}
 };
 
 // The result's pattern. `pattern` is the magnitude's, right where it is not `over`. `plain`: overflow and Inf
@@ -149,7 +158,7 @@ HWY_INLINE VU FinishLanes(const ConversionGrid& g, const Ends& ends, VU bits, VU
   VU result = hn::Or(hn::IfThenElse(over, ends.beyond, pattern), sign);
   if constexpr (!plain) {
     if (g.unsigned_zero) result = hn::IfThenZeroElse(hn::Eq(result, ends.sign), result);
-    const VU kept_sign = g.unsigned_beyond ? hn::Zero(DU()) : sign;
+    const VU kept_sign = hn::And(sign, ends.sign_beyond);
     result = hn::IfThenElse(over, hn::Or(ends.beyond, g.beyond == g.inf ? kept_sign : sign), result);
     result = hn::IfThenElse(hn::Eq(a, infinity), hn::Or(ends.inf, kept_sign), result);
   }
@@ -166,34 +175,32 @@ inline bool is_plain(const ConversionGrid& g) {
 // A sink knows the ends of its results, makes their patterns of magnitude codes, and stores them.
 template <class Code>
 struct CodeSink {
-  Ends ends;
-  Code* code;
+  using Pointer = Code* HWY_RESTRICT;  // codes of one byte would alias anything
   using DC = hn::Rebind<Code, DU>;
+  Ends ends;
+  Code* out;
 
   CodeSink(const ConversionGrid& g, Code* to)
-      : ends{Const(g.beyond), Const(g.inf), Const(g.nan), Const(g.sign),
-             Const(static_cast<std::uint32_t>(g.sign_shift))},
-        code(to) {}
+      : ends(g, {g.beyond, g.inf, g.nan}, g.sign, g.sign_shift), out(to) {}
   HWY_INLINE VU Pattern(VU magnitude) const { return magnitude; }
-  HWY_INLINE void Put(VU result, std::size_t i) const {
-    hn::StoreU(hn::TruncateTo(DC(), result), DC(), code + i);
-  }
-  HWY_INLINE void PutFirst(VU result, std::size_t i, std::size_t count) const {
+  static HWY_INLINE void Put(VU result, Code* to) { hn::StoreU(hn::TruncateTo(DC(), result), DC(), to); }
+  static HWY_INLINE void PutFirst(VU result, Code* to, std::size_t count) {
     Code last[hn::MaxLanes(DU())];
-    hn::StoreU(hn::TruncateTo(DC(), result), DC(), last);
-    std::copy(last, last + count, code + i);
+    Put(result, last);
+    std::copy(last, last + count, to);
   }
 };
 
 // The values of the codes, on the grid that the scale has moved.
 struct ValueSink {
+  using Pointer = float*;  // may be where the numbers come from
   Ends ends;
-  float* value;
+  float* out;
   VU offset, shift, normal, magic_bits;
 
-  ValueSink(const ConversionGrid& g, const GridValues& v, float* to)
-      : ends{Const(v.beyond), Const(v.inf), Const(v.nan), Const(1U << 31), Const(0)},
-        value(to),
+  ValueSink(const ConversionGrid& g, const EndPatterns& v, float* to)
+      : ends(g, v, 1U << 31, 0),
+        out(to),
         offset(Const(static_cast<std::uint32_t>(g.field - 1) << g.mantissa_bits)),
         shift(Const(static_cast<std::uint32_t>(23 - g.mantissa_bits))),
         normal(Const(1U << g.mantissa_bits)),
@@ -206,11 +213,9 @@ struct ValueSink {
     return hn::IfThenElse(IsGreater(normal, magnitude), subnormal,
                           hn::Shl(hn::Add(magnitude, offset), shift));
   }
-  HWY_INLINE void Put(VU result, std::size_t i) const {
-    hn::StoreU(hn::BitCast(DF(), result), DF(), value + i);
-  }
-  HWY_INLINE void PutFirst(VU result, std::size_t i, std::size_t count) const {
-    StoreFirst(hn::BitCast(DF(), result), DF(), value + i, count);
+  static HWY_INLINE void Put(VU result, float* to) { hn::StoreU(hn::BitCast(DF(), result), DF(), to); }
+  static HWY_INLINE void PutFirst(VU result, float* to, std::size_t count) {
+    StoreFirst(hn::BitCast(DF(), result), DF(), to, count);
   }
 };
 
@@ -222,6 +227,7 @@ HWY_INLINE void RoundLoop(const Rounder& rounder, const ConversionGrid& g, const
   const std::size_t lanes = hn::Lanes(du);
   const auto* patterns = reinterpret_cast<const std::uint32_t*>(in);
   const VU max = Const(g.max);
+  const typename Sink::Pointer out = sink.out;
   const auto result = [&](VU bits, VU word) HWY_ATTR {
     const VU a = hn::And(bits, Const(0x7FFFFFFFU));
     const Magnitude rounded = rounder.template Round<counting>(a, word);
@@ -233,25 +239,28 @@ HWY_INLINE void RoundLoop(const Rounder& rounder, const ConversionGrid& g, const
   for (; i + lanes <= count; i += lanes) {
     prefetch_next_page(in + i);
     const VU word = random ? hn::LoadU(du, draw + i) : hn::Zero(du);
-    sink.Put(result(hn::LoadU(du, patterns + i), word), i);
+    Sink::Put(result(hn::LoadU(du, patterns + i), word), out + i);
   }
   if (i < count) {
     // Padded with zeros, which count as nothing.
     const std::size_t left = count - i;
     const VU word = random ? LoadFirst(du, draw + i, left) : hn::Zero(du);
-    sink.PutFirst(result(LoadFirst(du, patterns + i, left), word), i, left);
+    Sink::PutFirst(result(LoadFirst(du, patterns + i, left), word), out + i, left);
   }
 }
 
 template <bool random, class Rounder, class Sink>
 HWY_INLINE void RoundWith(const Rounder& rounder, const ConversionGrid& g, const Sink& sink, const float* in,
                           const std::uint32_t* draw, std::size_t count, ConversionCounts* counts) {
-  if (counts != nullptr) {
+  const bool plain = is_plain(g);
+  if (counts != nullptr && plain) {
+    RoundLoop<true, true, random>(rounder, g, sink, in, draw, count, counts);
+  } else if (counts != nullptr) {
     RoundLoop<true, false, random>(rounder, g, sink, in, draw, count, counts);
-  } else if (is_plain(g)) {
-    RoundLoop<false, true, random>(rounder, g, sink, in, draw, count, counts);
+  } else if (plain) {
+    RoundLoop<false, true, random>(rounder, g, sink, in, draw, count, nullptr);
   } else {
-    RoundLoop<false, false, random>(rounder, g, sink, in, draw, count, counts);
+    RoundLoop<false, false, random>(rounder, g, sink, in, draw, count, nullptr);
   }
 }
 

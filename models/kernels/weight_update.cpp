@@ -73,7 +73,7 @@ HWY_INLINE void UpdateWhole(const Rounder& rounder, const ConversionGrid& g, con
   const hn::Rebind<std::uint16_t, DU> d16;
   const UpdateStep step(factors);
   const CodeSink<std::uint16_t> sink(g, weight);
-  const ValueSink fp16(g, GridValues{}, nullptr);
+  const ValueSink fp16(g, EndPatterns{}, nullptr);
   for (std::size_t i = 0; i < count; i += hn::Lanes(du)) {
     const V w = Widened(fp16, hn::PromoteTo(du, hn::LoadU(d16, weight + i)));
     const V m = step.Momentum(w, hn::LoadU(df, momentum + i), hn::LoadU(df, gradient + i));
@@ -82,7 +82,8 @@ HWY_INLINE void UpdateWhole(const Rounder& rounder, const ConversionGrid& g, con
     const VU a = hn::And(bits, Const(0x7FFFFFFFU));
     const VU word = random ? hn::LoadU(du, draw + i) : hn::Zero(du);
     const VU code = rounder.template Round<false>(a, word).code;
-    sink.Put(FinishLanes<true>(g, sink.ends, bits, a, code, IsGreater(code, Const(g.max))), i);
+    const MU over = IsGreater(code, Const(g.max));
+    sink.Put(FinishLanes<true>(g, sink.ends, bits, a, code, over), weight + i);
   }
 }
 
