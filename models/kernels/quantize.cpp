@@ -20,7 +20,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 void QuantizeTo8(const ConversionGrid& g, Rounding rounding, const float* in, const std::uint32_t* draw,
                  std::uint8_t* out, std::size_t count, ConversionCounts* counts) {

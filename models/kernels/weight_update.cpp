@@ -83,7 +83,7 @@ HWY_INLINE void UpdateWhole(const Rounder& rounder, const ConversionGrid& g, con
     const VU word = random ? hn::LoadU(du, draw + i) : hn::Zero(du);
     const VU code = rounder.template Round<false>(a, word).code;
     const MU over = IsGreater(code, Const(g.max));
-    sink.Put(FinishLanes<true>(g, sink.ends, bits, a, code, over), weight + i);
+    CodeSink<std::uint16_t>::Put(FinishLanes<true>(g, sink.ends, bits, a, code, over), weight + i);
   }
 }
 
