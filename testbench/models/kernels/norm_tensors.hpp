@@ -43,6 +43,7 @@ std::vector<T> channel_stream(const std::vector<T>& tensor, const NormShape& sha
 
 inline std::vector<std::uint32_t> all_bits(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
+  bits.reserve(values.size());
   for (const float value : values) bits.push_back(fp32_bits(value));
   return bits;
 }
