@@ -10,6 +10,9 @@
 
 namespace mantissa::kernels {
 
+// Of light work, a thread is worth starting for so many elements.
+constexpr std::int64_t worth_a_thread = 1 << 14;
+
 // Calls body(begin, end) on disjoint ranges that cover [0, count), each but the last a multiple of `grain`.
 // The first exception of any range is rethrown.
 template <class Body>

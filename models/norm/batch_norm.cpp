@@ -6,6 +6,11 @@
 
 namespace mantissa {
 
+float batch_norm_inv(float variance) {
+  // IEEE 754 requires a correctly rounded square root, so the host's has the golden bits.
+  return f32::div(1.0F, std::sqrt(f32::add(variance, norm_epsilon)));
+}
+
 BatchNormSaved batch_norm_forward(std::span<const float> x, float gamma, float beta, std::span<float> y) {
   check_channel(x.size(), y.size());
   const float mean = channel_mean(x);
@@ -15,8 +20,7 @@ BatchNormSaved batch_norm_forward(std::span<const float> x, float gamma, float b
     squares = f32::add(squares, f32::mul(centred, centred));
   }
   const float variance = f32::mul(squares, reciprocal_of(static_cast<std::int64_t>(x.size())));
-  // IEEE 754 requires a correctly rounded square root, so the host's has the golden bits.
-  const BatchNormSaved saved{mean, f32::div(1.0F, std::sqrt(f32::add(variance, norm_epsilon)))};
+  const BatchNormSaved saved{mean, batch_norm_inv(variance), variance};
   normalise(x, saved.mean, saved.inv, gamma, beta, y);
   return saved;
 }

@@ -10,8 +10,12 @@ namespace mantissa {
 
 struct BatchNormSaved {
   float mean = 0.0F;
-  float inv = 0.0F;  // 1/sqrt(variance + epsilon), the variance of the population
+  float inv = 0.0F;       // 1/sqrt(variance + epsilon)
+  float variance = 0.0F;  // of the population: what running statistics collect; backward does not read it
 };
+
+// 1/sqrt(variance + epsilon), for a variance from running statistics too.
+float batch_norm_inv(float variance);
 
 // One channel in stream order.
 BatchNormSaved batch_norm_forward(std::span<const float> x, float gamma, float beta, std::span<float> y);

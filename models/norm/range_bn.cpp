@@ -23,16 +23,15 @@ Exact exact_of_positive(long double value) {
   return Exact::integer(false, static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 64);
 }
 
-struct Range {
-  float value = 0.0F;
+struct Extremes {
+  float maxima = 0.0F;  // sum over the chunks
+  float minima = 0.0F;
   std::vector<std::int64_t> argmax;
   std::vector<std::int64_t> argmin;
 };
 
-Range range_of(std::span<const float> x, const RangeBnRegisters& registers) {
-  Range range;
-  float maxima = 0.0F;
-  float minima = 0.0F;
+Extremes extremes_of(std::span<const float> x, const RangeBnRegisters& registers) {
+  Extremes extremes;
   const auto n = static_cast<std::int64_t>(x.size());
   for (std::int64_t first = 0; first < n; first += registers.chunk_length) {
     std::int64_t highest = first;
@@ -41,29 +40,12 @@ Range range_of(std::span<const float> x, const RangeBnRegisters& registers) {
       if (x[i] > x[highest]) highest = i;
       if (x[i] < x[lowest]) lowest = i;
     }
-    maxima = f32::add(maxima, x[highest]);
-    minima = f32::add(minima, x[lowest]);
-    range.argmax.push_back(highest);
-    range.argmin.push_back(lowest);
+    extremes.maxima = f32::add(extremes.maxima, x[highest]);
+    extremes.minima = f32::add(extremes.minima, x[lowest]);
+    extremes.argmax.push_back(highest);
+    extremes.argmin.push_back(lowest);
   }
-  range.value =
-      f32::sub(f32::mul(maxima, registers.reciprocal_chunks), f32::mul(minima, registers.reciprocal_chunks));
-  if (std::any_of(x.begin(), x.end(), [](float value) { return std::isnan(value); })) {
-    range.value = fp32_value(formats::fp32.nan_code());
-  }
-  return range;
-}
-
-void check_saved(const RangeBnSaved& saved, std::size_t n, std::int64_t chunks) {
-  const auto inside = [n](std::int64_t i) { return i >= 0 && static_cast<std::size_t>(i) < n; };
-  const auto fits = [&](const std::vector<std::int64_t>& indices) {
-    return std::cmp_equal(indices.size(), chunks) && std::all_of(indices.begin(), indices.end(), inside);
-  };
-  if (!fits(saved.argmax) || !fits(saved.argmin)) {
-    throw std::invalid_argument(
-        "Range BN backward needs one argmax and one argmin inside the channel for each of " +
-        std::to_string(chunks) + " chunks");
-  }
+  return extremes;
 }
 
 }  // namespace
@@ -99,9 +81,18 @@ RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& 
 }
 
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnRegisters& registers) {
-  Range range = range_of(x, registers);
-  const float s = f32::add(f32::mul(range.value, registers.constant), registers.epsilon);
-  return {channel_mean(x), f32::div(1.0F, s), std::move(range.argmax), std::move(range.argmin)};
+  Extremes extremes = extremes_of(x, registers);
+  const bool has_nan = std::any_of(x.begin(), x.end(), [](float value) { return std::isnan(value); });
+  return {channel_mean(x), range_bn_inv(extremes.maxima, extremes.minima, has_nan, registers),
+          std::move(extremes.argmax), std::move(extremes.argmin)};
+}
+
+float range_bn_inv(float maxima, float minima, bool has_nan, const RangeBnRegisters& registers) {
+  float range =
+      f32::sub(f32::mul(maxima, registers.reciprocal_chunks), f32::mul(minima, registers.reciprocal_chunks));
+  if (has_nan) range = fp32_value(formats::fp32.nan_code());
+  const float s = f32::add(f32::mul(range, registers.constant), registers.epsilon);
+  return f32::div(1.0F, s);
 }
 
 RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
@@ -123,12 +114,25 @@ float range_bn_input_gradient(float g, float gamma, float inv, const RangeBnCorr
   return f32::mul(f32::sub(f32::mul(gamma, g), correction.mean_h), inv);
 }
 
+void check_range_bn_saved(const RangeBnSaved& saved, std::int64_t n, std::int64_t chunks) {
+  const auto inside = [n](std::int64_t i) { return i >= 0 && i < n; };
+  const auto fits = [&](const std::vector<std::int64_t>& indices) {
+    return std::cmp_equal(indices.size(), chunks) && std::all_of(indices.begin(), indices.end(), inside);
+  };
+  if (!fits(saved.argmax) || !fits(saved.argmin)) {
+    throw std::invalid_argument(
+        "Range BN backward needs one argmax and one argmin inside the channel for each of " +
+        std::to_string(chunks) + " chunks");
+  }
+}
+
 NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
                                 const RangeBnSaved& saved, const RangeBnConfig& config, std::span<float> dx) {
   check_channel(x.size(), g.size());
   check_channel(x.size(), dx.size());
-  check_saved(saved, x.size(), config.chunks);
-  const RangeBnRegisters registers(static_cast<std::int64_t>(x.size()), config);
+  const auto n = static_cast<std::int64_t>(x.size());
+  check_range_bn_saved(saved, n, config.chunks);
+  const RangeBnRegisters registers(n, config);
   const GradientSums sums = gradient_sums(x, g, gamma, saved.mean, saved.inv);
   const RangeBnCorrection correction = range_bn_correction(sums, saved.inv, registers);
   for (std::size_t i = 0; i < x.size(); ++i) {

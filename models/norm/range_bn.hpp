@@ -56,6 +56,9 @@ RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& 
 // With the registers as they are; chunk_length must divide the channel.
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnRegisters& registers);
 
+// 1 / (range*C + epsilon) from the sums of the chunks' maxima and minima; NaN if the channel has one.
+float range_bn_inv(float maxima, float minima, bool has_nan, const RangeBnRegisters& registers);
+
 // Both passes over one channel in stream order. A NaN anywhere in x makes every y NaN.
 RangeBnSaved range_bn_forward(std::span<const float> x, float gamma, float beta, const RangeBnConfig& config,
                               std::span<float> y);
@@ -69,6 +72,10 @@ RangeBnCorrection range_bn_correction(const GradientSums& sums, float inv, const
 
 // One element of the second backward pass, before t.
 float range_bn_input_gradient(float g, float gamma, float inv, const RangeBnCorrection& correction);
+
+// Throws std::invalid_argument unless there is one argmax and one argmin inside the channel of n elements for
+// each chunk.
+void check_range_bn_saved(const RangeBnSaved& saved, std::int64_t n, std::int64_t chunks);
 
 // g = dL/dy. Writes dL/dx and returns dL/dgamma, dL/dbeta.
 NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,

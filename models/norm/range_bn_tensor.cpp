@@ -1,56 +1,17 @@
 #include "models/norm/range_bn_tensor.hpp"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "models/quantize/gemmlowp.hpp"
 
 namespace mantissa {
 namespace {
 
-std::string describe(const NormShape& shape) {
-  return std::to_string(shape.batch) + " x " + std::to_string(shape.channels) + " x " +
-         std::to_string(shape.spatial);
-}
-
-void check_elements(std::string_view what, std::size_t elements, const NormShape& shape) {
-  const auto [batch, channels, spatial] = shape;
-  if (batch < 1 || channels < 1 || spatial < 1) {
-    throw std::invalid_argument("a tensor of " + describe(shape) +
-                                " (batch x channels x spatial) has no elements; each must be at least 1");
-  }
-  // By division, because the product of an absurd shape would overflow.
-  const auto count = static_cast<std::int64_t>(elements);
-  const bool fits =
-      count % channels == 0 && count / channels % spatial == 0 && count / channels / spatial == batch;
-  if (!fits) {
-    throw std::invalid_argument(std::string(what) + " has " + std::to_string(elements) +
-                                " elements; it must have " + describe(shape) +
-                                " (batch x channels x spatial)");
-  }
-}
-
-void check_per_channel(std::string_view what, std::size_t elements, const NormShape& shape) {
-  if (std::cmp_not_equal(elements, shape.channels)) {
-    throw std::invalid_argument(std::string(what) + " has " + std::to_string(elements) +
-                                " elements; it must have one for each of " + std::to_string(shape.channels) +
-                                " channels");
-  }
-}
-
-// Where the b-th run of a channel's stream begins in the tensor; it is `spatial` long.
-std::int64_t run_begin(const NormShape& shape, std::int64_t b, std::int64_t channel) {
-  return (b * shape.channels + channel) * shape.spatial;
-}
-
 std::vector<float> gather(std::span<const float> tensor, const NormShape& shape, std::int64_t channel) {
   std::vector<float> stream;
-  stream.reserve(shape.batch * shape.spatial);
+  stream.reserve(shape.per_channel());
   for (std::int64_t b = 0; b < shape.batch; ++b) {
-    const auto run = tensor.subspan(run_begin(shape, b, channel), shape.spatial);
+    const auto run = tensor.subspan(shape.run_begin(b, channel), shape.spatial);
     stream.insert(stream.end(), run.begin(), run.end());
   }
   return stream;
@@ -60,7 +21,7 @@ void scatter(std::span<const float> stream, const NormShape& shape, std::int64_t
              std::span<float> tensor) {
   for (std::int64_t b = 0; b < shape.batch; ++b) {
     const auto run = stream.subspan(b * shape.spatial, shape.spatial);
-    std::copy(run.begin(), run.end(), tensor.begin() + run_begin(shape, b, channel));
+    std::copy(run.begin(), run.end(), tensor.begin() + shape.run_begin(b, channel));
   }
 }
 
@@ -113,7 +74,7 @@ RangeBnTensorSaved range_bn_tensor_forward(std::span<const float> x, const NormS
   inv = operands.take(inv);
   saved.invalid = operands.invalid();
 
-  std::vector<float> stream(shape.batch * shape.spatial);
+  std::vector<float> stream(shape.per_channel());
   for (std::int64_t c = 0; c < shape.channels; ++c) {
     saved.channels[c].inv = inv[c];
     normalise(gather(saved.x, shape, c), saved.channels[c].mean, inv[c], saved.gamma[c], beta_used[c],
@@ -136,7 +97,7 @@ RangeBnTensorGradients range_bn_tensor_backward(const RangeBnTensorSaved& saved,
   const std::vector<float> g_used = operands.take(g, saved.config.gradient_rounding, draws);
   RangeBnTensorGradients gradients;
   gradients.invalid = operands.invalid();
-  std::vector<float> stream(shape.batch * shape.spatial);
+  std::vector<float> stream(shape.per_channel());
   for (std::int64_t c = 0; c < shape.channels; ++c) {
     const NormGradients channel =
         range_bn_backward(gather(saved.x, shape, c), gather(g_used, shape, c), saved.gamma[c],

@@ -20,19 +20,11 @@
 #include <vector>
 
 #include "models/format/rounding.hpp"
+#include "models/norm/norm_shape.hpp"
 #include "models/norm/range_bn.hpp"
 #include "models/random/stream.hpp"
 
 namespace mantissa {
-
-// Element (b, c, s) is at (b * channels + c) * spatial + s; a channel's stream order is (b, s). NCHW has
-// spatial = H * W; a linear layer has spatial = 1; NHWC is batch = N * H * W, spatial = 1.
-struct NormShape {
-  std::int64_t batch = 1;
-  std::int64_t channels = 1;
-  std::int64_t spatial = 1;
-  friend bool operator==(const NormShape&, const NormShape&) = default;
-};
 
 enum class NormPrecision : std::uint8_t { fp32, int8 };
 

@@ -27,6 +27,15 @@ UpdatedWeight updated(std::uint16_t weight, float momentum, float gradient, cons
   return {state.weight, state.momentum, state.flags};
 }
 
+UpdatedFp32Weight updated_fp32(float weight, float momentum, float gradient,
+                               const WeightUpdateConfig& config) {
+  UpdateState state{.momentum = momentum, .gradient = gradient};
+  update_unscale(state, config);
+  state.gradient = f32::fma(config.weight_decay, weight, state.gradient);
+  update_momentum(state, config);
+  return {f32::fma(-config.learning_rate, state.momentum, weight), state.momentum};
+}
+
 }  // namespace
 
 void update_unscale(UpdateState& state, const WeightUpdateConfig& config) {
@@ -74,6 +83,12 @@ UpdatedWeight update_weight(std::uint16_t weight, float momentum, float gradient
   return updated(weight, momentum, gradient, config, draw);
 }
 
+UpdatedFp32Weight update_weight_fp32(float weight, float momentum, float gradient,
+                                     const WeightUpdateConfig& config) {
+  config.check();
+  return updated_fp32(weight, momentum, gradient, config);
+}
+
 bool has_nonfinite(std::span<const float> gradient) {
   return std::any_of(gradient.begin(), gradient.end(), [](float value) { return !std::isfinite(value); });
 }
@@ -82,11 +97,7 @@ bool update_weights(std::span<std::uint16_t> weights, std::span<float> momentum,
                     std::span<const float> gradient, const WeightUpdateConfig& config,
                     const DrawSource& draws) {
   config.check();
-  if (momentum.size() != weights.size() || gradient.size() != weights.size()) {
-    throw std::invalid_argument("weights, momentum and gradient must have the same number of elements, not " +
-                                std::to_string(weights.size()) + ", " + std::to_string(momentum.size()) +
-                                ", " + std::to_string(gradient.size()));
-  }
+  check_update_sizes(weights.size(), momentum.size(), gradient.size());
   RoundingDraws element_draws(config.rounding, draws);
   if (has_nonfinite(gradient)) return false;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -95,6 +106,27 @@ bool update_weights(std::span<std::uint16_t> weights, std::span<float> momentum,
     momentum[i] = next.momentum;
   }
   return true;
+}
+
+bool update_weights_fp32(std::span<float> weights, std::span<float> momentum, std::span<const float> gradient,
+                         const WeightUpdateConfig& config) {
+  config.check();
+  check_update_sizes(weights.size(), momentum.size(), gradient.size());
+  if (has_nonfinite(gradient)) return false;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const UpdatedFp32Weight next = updated_fp32(weights[i], momentum[i], gradient[i], config);
+    weights[i] = next.weight;
+    momentum[i] = next.momentum;
+  }
+  return true;
+}
+
+void check_update_sizes(std::size_t weights, std::size_t momentum, std::size_t gradient) {
+  if (momentum != weights || gradient != weights) {
+    throw std::invalid_argument("weights, momentum and gradient must have the same number of elements, not " +
+                                std::to_string(weights) + ", " + std::to_string(momentum) + ", " +
+                                std::to_string(gradient));
+  }
 }
 
 }  // namespace mantissa

@@ -1,7 +1,8 @@
 // weight_update: FP16 master weights, FP32 momentum, one fused step per element (ARITHMETIC.md 11; Mellempudi
-// et al. 2019).
+// et al. 2019). Beside it the same step for FP32 masters, the yardstick.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <variant>
@@ -56,6 +57,14 @@ void update_store(UpdateState& state, const WeightUpdateConfig& config, std::uin
 UpdatedWeight update_weight(std::uint16_t weight, float momentum, float gradient,
                             const WeightUpdateConfig& config, std::uint32_t draw = 0);
 
+// One element of an FP32 master: w' is stored as it is, so config.rounding has nothing to do.
+struct UpdatedFp32Weight {
+  float weight = 0.0F;
+  float momentum = 0.0F;
+};
+UpdatedFp32Weight update_weight_fp32(float weight, float momentum, float gradient,
+                                     const WeightUpdateConfig& config);
+
 // True iff any element is Inf or NaN: then the whole step must be skipped.
 bool has_nonfinite(std::span<const float> gradient);
 
@@ -64,5 +73,12 @@ bool has_nonfinite(std::span<const float> gradient);
 bool update_weights(std::span<std::uint16_t> weights, std::span<float> momentum,
                     std::span<const float> gradient, const WeightUpdateConfig& config,
                     const DrawSource& draws);
+
+// The same for FP32 masters, which draw nothing.
+bool update_weights_fp32(std::span<float> weights, std::span<float> momentum, std::span<const float> gradient,
+                         const WeightUpdateConfig& config);
+
+// Throws std::invalid_argument unless all three numbers of elements are equal.
+void check_update_sizes(std::size_t weights, std::size_t momentum, std::size_t gradient);
 
 }  // namespace mantissa

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "models/format/convert.hpp"
 #include "testbench/support/arith_cases.hpp"
 
 namespace mantissa {
@@ -34,6 +35,45 @@ TEST(WeightUpdate, EqualsReferenceProgram) {
     EXPECT_EQ(result.weight, test::hex32(one["w_out"])) << one;
     EXPECT_EQ(std::bit_cast<std::uint32_t>(result.momentum), test::hex32(one["m_out"])) << one;
   }
+}
+
+// An FP32 master that starts from the same FP16 number: the reference's weight is what is left to round.
+TEST(WeightUpdate, Fp32MasterIsTheFp16OneBeforeItsStore) {
+  for (const auto& one : test::arith_cases("update")) {
+    const WeightUpdateConfig config{.learning_rate = as_float(one["lr"]),
+                                    .momentum = as_float(one["mu"]),
+                                    .weight_decay = as_float(one["wd"]),
+                                    .unscale = UnscaleByExponent{one["k"]}};
+    const float weight = fp32_value(convert(test::hex32(one["w"]), {.from = formats::fp16}).code);
+    const UpdatedFp32Weight result =
+        update_weight_fp32(weight, as_float(one["m"]), as_float(one["g"]), config);
+    const Rounding rounding = Rounding::parse(one["round"].get<std::string>());
+    const Rounded stored =
+        convert(fp32_bits(result.weight), {.to = formats::fp16, .rounding = rounding}, test::hex32(one["R"]));
+    EXPECT_EQ(stored.code, test::hex32(one["w_out"])) << one;
+    EXPECT_EQ(fp32_bits(result.momentum), test::hex32(one["m_out"])) << one;
+  }
+}
+
+// The example of ARITHMETIC.md 11: w' with all its bits.
+TEST(WeightUpdate, Fp32MasterKeepsEveryBit) {
+  const WeightUpdateConfig config{.learning_rate = fp32_value(0x3DCCCCCD),
+                                  .momentum = fp32_value(0x3F666666),
+                                  .weight_decay = fp32_value(0x3A03126F),
+                                  .unscale = UnscaleByExponent{14}};
+  std::vector<float> weights(3, fp32_value(convert(0x3275, {.from = formats::fp16}).code));
+  std::vector<float> momentum(3, fp32_value(0x3B866834));
+  std::vector<float> gradient(3, fp32_value(0xC28F4BED));
+  ASSERT_TRUE(update_weights_fp32(weights, momentum, gradient, config));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    EXPECT_EQ(fp32_bits(weights[i]), 0x3E4EAF38U);
+    EXPECT_EQ(fp32_bits(momentum[i]), 0xBA1831AAU);
+  }
+  gradient[2] = inf;
+  EXPECT_FALSE(update_weights_fp32(weights, momentum, gradient, config));
+  EXPECT_EQ(fp32_bits(weights[0]), 0x3E4EAF38U);
+  EXPECT_THROW(update_weights_fp32(weights, std::span(momentum).first(2), gradient, config),
+               std::invalid_argument);
 }
 
 double fp16_value(std::uint16_t code) {
