@@ -54,7 +54,7 @@ struct RangeBnTensorSaved {
   std::vector<float> beta;
   std::vector<RangeBnSaved> channels;      // inv as it was used
   std::optional<GemmlowpRange> inv_range;  // int8: over the channels, before it was quantized
-  std::uint64_t invalid = 0;           // NaN met by the quantizers of x, inv, gamma and beta
+  std::uint64_t invalid = 0;               // NaN met by the quantizers of x, inv, gamma and beta
 };
 
 struct RangeBnTensorGradients {

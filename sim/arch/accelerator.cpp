@@ -54,9 +54,8 @@ class Accelerator::Machine : public sc_core::sc_module {
 
   // The same job again, with a device that writes a waveform beside the RTL.
   void record(const ArrayJob& job, std::uint64_t cycles) {
-    const UnitRecording recording(array_.slot(),
-                                  compile_array(arch_, formats_, options_.rtl_directory, true).object,
-                                  options_.wave);
+    const UnitRecording recording(
+        array_.slot(), compile_array(arch_, formats_, options_.rtl_directory, true).object, options_.wave);
     GemmController controller(parts(), job);
     clock_.run(controller, cycles, Clock::Compare::no);
   }

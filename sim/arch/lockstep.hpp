@@ -36,4 +36,10 @@ class LockstepError : public std::runtime_error {
   LockstepDifference difference_;
 };
 
+// A unit does what no sound one does: it never ends, or gives what nobody waits for.
+class UnitFailure : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
+};
+
 }  // namespace mantissa

@@ -180,8 +180,7 @@ GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormD
   cost.a_taken = static_cast<std::uint64_t>(2 * elements);
   cost.drained = static_cast<std::uint64_t>(elements);
   cost.dram_bytes_unique = bytes(elements, shape.x_bits) + bytes(elements, shape.result_bits);
-  cost.sram_bytes =
-      cost.dram_bytes + bytes(2 * elements, shape.x_bits) + bytes(elements, shape.result_bits);
+  cost.sram_bytes = cost.dram_bytes + bytes(2 * elements, shape.x_bits) + bytes(elements, shape.result_bits);
   if (backward) {
     cost.b_staged = static_cast<std::uint64_t>(2 * elements);
     cost.dram_bytes_unique += bytes(elements, shape.gradient_bits);

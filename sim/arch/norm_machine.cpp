@@ -2,6 +2,7 @@
 
 #include "sim/arch/machine/job_clock.hpp"
 #include "sim/arch/machine/norm_controller.hpp"
+#include "sim/arch/machine/rtl_norm.hpp"
 
 namespace mantissa {
 namespace {
@@ -32,7 +33,7 @@ class NormMachine::Machine : public sc_core::sc_module {
 
   NormRun run(const NormJob& job) {
     finish_elaboration();
-    NormController controller(parts(), job);
+    NormController controller(units_, parts(), job);
     if (clock_.run(controller)) return controller.result();
     LockstepDifference difference{
         .unit = norm_unit_name(job.direction) + ", lane " + std::to_string(units_.different_lane()),
@@ -48,13 +49,14 @@ class NormMachine::Machine : public sc_core::sc_module {
  private:
   using Clock = JobClock<NormUnits, NormController>;
 
-  NormMachineParts parts() { return {arch_, units_, dma_, dram_, a_, b_, results_}; }
+  NormMemoryParts parts() { return {arch_, dma_, dram_, a_, b_, results_}; }
 
   // The same job again, with a device that writes a waveform beside the RTL of the lane.
   void record(const NormJob& job, std::uint64_t cycles) {
-    const UnitRecording recording(units_.lane(units_.different_lane()),
-                                  units_.compile(job.direction, true).object, options_.wave);
-    NormController controller(parts(), job);
+    const CompiledDevice device =
+        compile_norm_unit(job.direction, units_.index_bits(), options_.rtl_directory, true);
+    const UnitRecording recording(units_.lane(units_.different_lane()), device.object, options_.wave);
+    NormController controller(units_, parts(), job);
     clock_.run(controller, cycles, Clock::Compare::no);
   }
 

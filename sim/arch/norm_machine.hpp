@@ -20,7 +20,7 @@ class NormMachine {
   NormMachine& operator=(const NormMachine&) = delete;
 
   // Jobs run one after the other, each from reset. Throws std::invalid_argument for a job that does not fit,
-  // LockstepError, and std::runtime_error for RTL that never ends or gives what nobody waits for.
+  // LockstepError and UnitFailure.
   NormRun run(const NormJob& job);
 
  private:

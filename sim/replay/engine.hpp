@@ -1,5 +1,5 @@
-// Who runs the GEMMs and Range BN. The golden kernels and the closed form always do; an engine that simulates every cycle
-// runs them too, and its results must be the same bits, cycles, stalls and bytes.
+// Who runs the GEMMs and Range BN. The golden kernels and the closed form always do; an engine that simulates
+// every cycle runs them too, and its results must be the same bits, cycles, stalls and bytes.
 #pragma once
 
 #include <cstdint>

@@ -266,6 +266,7 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPas
   out.gemm = {.m = shape.channels, .n = 1, .k = shape.batch * shape.spatial};
   out.formats = recipe_.norm.kind == NormRule::Kind::range ? "range batch norm" : "batch norm, fp32";
 
+  pass.drain_draws = draws(step, plan, out.pass, RandomUnit::drain_quantizer, mantissa::Operand::output);
   int bits = 32;
   if (recipe_.arithmetic == Arithmetic::floating) {
     // The results leave through quantizers like the array's.
@@ -277,7 +278,6 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPas
                             .overflow = how.overflow,
                             .via_fp16 = how.via_fp16,
                             .scale = scale_exponent(how, forward ? 0 : loss_exponent_, expected)};
-    pass.drain_draws = draws(step, plan, out.pass, RandomUnit::drain_quantizer, mantissa::Operand::output);
     result.codes.resize(result.values.size());
     std::vector<float> values(result.values.size());
     ConversionCounts counts;

@@ -25,8 +25,8 @@ struct NormLayer {
 struct NormPass {
   const NormLayer* layer = nullptr;
   NormDirection direction = NormDirection::forward;
-  const Operand* g = nullptr;     // backward: the gradient of y
-  DrawSource gradient_draws = {}; // of the 8-bit mode's quantizer of g
+  const Operand* g = nullptr;      // backward: the gradient of y
+  DrawSource gradient_draws = {};  // of the 8-bit mode's quantizer of g
   std::optional<Conversion> drain = std::nullopt;
   DrawSource drain_draws = {};
 };

@@ -26,9 +26,9 @@ std::string hex(float value) { return Bits(32, fp32_bits(value)).hex(); }
 SimulatedNorm::SimulatedNorm(const Architecture& arch, const NormSize& size, EngineOptions options)
     : arch_(arch),
       options_(std::move(options)),
-      machine_(arch, size,
-               {.engine = parse_engine(options_.name), .rtl_directory = options_.rtl, .wave = options_.wave}) {
-}
+      machine_(
+          arch, size,
+          {.engine = parse_engine(options_.name), .rtl_directory = options_.rtl, .wave = options_.wave}) {}
 
 void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const std::string& what) {
   const NormLayer& layer = *pass.layer;
@@ -78,6 +78,8 @@ void SimulatedNorm::run_job(const NormPass& pass, const NormResult& result, cons
     compare(result, job, run, place);
   } catch (const LockstepError& error) {
     throw Difference(lockstep_text(error.difference(), place, "pass") + again(options_));
+  } catch (const UnitFailure& error) {
+    differs(place, error.what());
   }
 }
 

@@ -33,8 +33,8 @@ std::vector<float> random_values(std::mt19937_64& engine, std::int64_t count, bo
 std::string NormCase::text() const {
   constexpr const char* names[] = {"fp32", "codes", "16 bits", "8-bit mode"};
   std::ostringstream text;
-  text << shape.batch << " x " << shape.channels << " x " << shape.spatial << " in "
-       << config.channel.chunks << " chunks, " << names[static_cast<int>(storage)];
+  text << shape.batch << " x " << shape.channels << " x " << shape.spatial << " in " << config.channel.chunks
+       << " chunks, " << names[static_cast<int>(storage)];
   if (storage == Storage::codes) text << " of " << format.name();
   if (drain) text << " to " << drain->to.name() << " " << drain->rounding.name();
   return text.str();
@@ -47,7 +47,8 @@ NormAnswer::NormAnswer(const NormCase& norm) : norm_(norm) {
   const bool eight = norm.storage == NormCase::Storage::eight_bit_mode;
   std::vector<float> y(norm.x.size());
   std::vector<float> dx(norm.x.size());
-  saved_ = range_bn_tensor_forward(eight ? norm.x : x_.used, norm.shape, norm.gamma, norm.beta, norm.config, y);
+  saved_ =
+      range_bn_tensor_forward(eight ? norm.x : x_.used, norm.shape, norm.gamma, norm.beta, norm.config, y);
   gradients_ = range_bn_tensor_backward(saved_, eight ? norm.g : g_.used, g_draws, dx);
   y_ = drained(y, NormDirection::forward);
   dx_ = drained(dx, NormDirection::backward);
@@ -153,9 +154,9 @@ NormCase random_norm(std::mt19937_64& engine, std::int64_t most_channels, std::i
   norm.config.channel.chunks = chunks;
   norm.config.channel.constant = one_of(engine, {RangeConstant::paper, RangeConstant::reference});
   norm.config.gradient_rounding = one_of(engine, {Rounding::sr(16), Rounding::rne()});
-  norm.storage = one_of(engine, {NormCase::Storage::fp32, NormCase::Storage::codes,
-                                 NormCase::Storage::integers_16, NormCase::Storage::eight_bit_mode,
-                                 NormCase::Storage::eight_bit_mode});
+  norm.storage =
+      one_of(engine, {NormCase::Storage::fp32, NormCase::Storage::codes, NormCase::Storage::integers_16,
+                      NormCase::Storage::eight_bit_mode, NormCase::Storage::eight_bit_mode});
   if (norm.storage == NormCase::Storage::eight_bit_mode) norm.config.precision = NormPrecision::int8;
   norm.format = one_of(engine, {formats::e5m2, formats::e4m3, Format::parse("e3m2")});
   norm.scale = static_cast<int>(engine() % 5) - 2;

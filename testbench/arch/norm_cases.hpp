@@ -16,7 +16,7 @@ struct NormCase {
   enum class Storage : std::uint8_t { fp32, codes, integers_16, eight_bit_mode };
 
   NormShape shape;
-  RangeBnTensorConfig config;
+  RangeBnTensorConfig config = {};
   Storage storage = Storage::fp32;
   Format format = formats::e5m2;  // of codes
   int scale = 0;

@@ -1,5 +1,5 @@
-// What batch norm costs in closed form. That a machine takes as long is in norm_machine_test.cpp, how long its
-// units take in norm_time_test.cpp.
+// What batch norm costs in closed form. That a machine takes as long is in norm_machine_test.cpp, how long
+// its units take in norm_time_test.cpp.
 #include "sim/arch/norm_cycles.hpp"
 
 #include <gtest/gtest.h>
@@ -25,17 +25,16 @@ Architecture small_machine() {
 TEST(NormCycles, ForwardWorkedByHand) {
   const NormStreams shape{.channels = 3, .elements = 5};
   EXPECT_EQ(norm_step_length(small_machine(), shape, NormDirection::forward), 3);
-  EXPECT_EQ(norm_cycles(small_machine(), shape, NormDirection::forward),
-            (GemmCycles{.compute = 106,
-                        .stall_load = 31,
-                        .stall_write_back = 13,
-                        .dram_bytes = 45,
-                        .dram_bytes_unique = 30,
-                        .sram_bytes = 90,
-                        .a_taken = 30,
-                        .drained = 15,
-                        .tiles = 2,
-                        .steps = 8}));
+  EXPECT_EQ(norm_cycles(small_machine(), shape, NormDirection::forward), (GemmCycles{.compute = 106,
+                                                                                     .stall_load = 31,
+                                                                                     .stall_write_back = 13,
+                                                                                     .dram_bytes = 45,
+                                                                                     .dram_bytes_unique = 30,
+                                                                                     .sram_bytes = 90,
+                                                                                     .a_taken = 30,
+                                                                                     .drained = 15,
+                                                                                     .tiles = 2,
+                                                                                     .steps = 8}));
 }
 
 // One channel of 4 elements, g of 32 bits: B holds 4 of them per lane in a half, A 3 of x.
@@ -46,8 +45,8 @@ TEST(NormCycles, ForwardWorkedByHand) {
 //   3     2, 1            46..53  53..60   60..66    60..67 of step 2, 67..74 of step 3
 // Idle: 0..16, 19..30, 39..46, 54..60 load; 66..74 write-back.
 TEST(NormCycles, BackwardWorkedByHand) {
-  const GemmCycles cost =
-      norm_cycles(small_machine(), {.channels = 1, .elements = 4, .gradient_bits = 32}, NormDirection::backward);
+  const GemmCycles cost = norm_cycles(small_machine(), {.channels = 1, .elements = 4, .gradient_bits = 32},
+                                      NormDirection::backward);
   EXPECT_EQ(cost, (GemmCycles{.compute = 3 + 9 + 8 + 6,
                               .stall_load = 16 + 11 + 7 + 6,
                               .stall_write_back = 8,

@@ -53,8 +53,7 @@ class JobClock : public sc_core::sc_module {
 
   enum class Compare : bool { no, yes };
   // Until the job is finished, units differ, or that many cycles are over. True: it is finished.
-  bool run(Controller& controller, std::uint64_t cycles = ~std::uint64_t{0},
-           Compare compare = Compare::yes) {
+  bool run(Controller& controller, std::uint64_t cycles = ~std::uint64_t{0}, Compare compare = Compare::yes) {
     controller_ = &controller;
     cycles_ = cycles;
     compare_ = compare;

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "models/quantize/quantizer.hpp"
+#include "sim/arch/lockstep.hpp"
+#include "sim/arch/machine/rtl_norm.hpp"
 #include "sim/units/range_bn_forward.hpp"
 
 namespace mantissa {
@@ -18,15 +20,52 @@ constexpr int quiet_cycles = 16;
 // Far more than a step takes beyond its elements: a unit that needs longer is broken.
 constexpr std::int64_t patience_cycles = 1000;
 
+// Throws std::invalid_argument for a job that does not fit; before anything of it is looked at.
+const Architecture& checked(const Architecture& arch, const NormUnits& units, const NormJob& job) {
+  const auto refuse = [](const std::string& what) { throw std::invalid_argument("batch norm: " + what); };
+  const bool backward = job.direction == NormDirection::backward;
+  const std::int64_t channels = job.shape.channels;
+  const std::int64_t elements = channels * job.elements();
+  const auto one_each = [&](const char* what, std::size_t size) {
+    if (static_cast<std::int64_t>(size) != channels)
+      refuse(std::to_string(size) + " " + what + " for " + std::to_string(channels) + " channels");
+  };
+  if (job.first_channel < 0 || job.channels < 1 || job.channels > channels - job.first_channel)
+    refuse("channels " + std::to_string(job.first_channel) + " and up, " + std::to_string(job.channels) +
+           " of them, of a tensor with " + std::to_string(channels));
+  if (job.x.size() != elements || (backward && job.g.size() != elements))
+    refuse("a tensor of " + std::to_string(elements) + " elements is not what is in memory");
+  one_each("gammas", job.gamma.size());
+  if (backward) {
+    one_each("saved statistics", job.saved.size());
+  } else {
+    one_each("betas", job.beta.size());
+    if (job.precision == NormPrecision::int8 && !job.inv_range && job.channels != channels)
+      refuse("a part of the channels needs the range of inv over all of them");
+  }
+  if (std::min<std::int64_t>(job.channels, arch.norm_lanes) > units.lanes() ||
+      job.elements() >> units.index_bits() != 0) {
+    refuse("the units were not built for " + std::to_string(job.channels) + " channels of " +
+           std::to_string(job.elements()) + " elements");
+  }
+  if (job.drain) {
+    check_quantizer(*job.drain, 32, 0, 0);
+    if (job.drain->rounding.stochastic()) job.draws.check();
+  }
+  return arch;
+}
+
 }  // namespace
 
-NormController::NormController(const NormMachineParts& parts, const NormJob& job)
-    : parts_(parts),
+NormController::NormController(NormUnits& units, const NormMemoryParts& parts, const NormJob& job)
+    : arch_(checked(parts.arch, units, job)),
+      units_(units),
       job_(job),
       streams_(streams_of(job)),
       plan_(parts.arch, streams_, job.direction),
-      registers_(job.elements(), job.config) {
-  check();
+      registers_(job.elements(), job.config),
+      memory_(parts, job, plan_),
+      step_(plan_.step(0)) {
   if (job.drain && job.drain->rounding.stochastic()) {
     ElementDraws draws(job.draws);
     draws_.resize(job.x.size());
@@ -37,94 +76,18 @@ NormController::NormController(const NormMachineParts& parts, const NormJob& job
   } else {
     run_.saved.resize(job.channels);
   }
-  parts_.dma.forget();
-  parts_.a.resize(parts.arch.a_buffer_bytes);
-  parts_.b.resize(parts.arch.b_buffer_bytes);
-  parts_.results.resize(2 * plan_.result_half_bytes());
-  parts_.dram.resize(plan_.dram_bytes());
-  fill_dram(job.x, false);
-  if (backward()) fill_dram(job.g, true);
-  step_ = plan_.step(0);
-  dma_step_ = step_;
-  parts_.units.select(job.direction, step_.lanes);
+  units_.select(job.direction, step_.lanes);
   lanes_.resize(step_.lanes);
-}
-
-void NormController::check() const {
-  const auto refuse = [](const std::string& what) { throw std::invalid_argument("batch norm: " + what); };
-  const std::int64_t channels = job_.shape.channels;
-  const std::int64_t elements = channels * job_.elements();
-  const auto one_each = [&](const char* what, std::size_t size) {
-    if (static_cast<std::int64_t>(size) != channels)
-      refuse(std::to_string(size) + " " + what + " for " + std::to_string(channels) + " channels");
-  };
-  if (job_.first_channel < 0 || job_.channels > channels - job_.first_channel)
-    refuse("channels " + std::to_string(job_.first_channel) + " and up, " + std::to_string(job_.channels) +
-           " of them, of a tensor with " + std::to_string(channels));
-  if (job_.x.size() != elements || (backward() && job_.g.size() != elements))
-    refuse("a tensor of " + std::to_string(elements) + " elements is not what is in memory");
-  one_each("gammas", job_.gamma.size());
-  if (backward()) {
-    one_each("saved statistics", job_.saved.size());
-  } else {
-    one_each("betas", job_.beta.size());
-    if (job_.precision == NormPrecision::int8 && !job_.inv_range && job_.channels != channels)
-      refuse("a part of the channels needs the range of inv over all of them");
-  }
-  if (std::min<std::int64_t>(job_.channels, parts_.arch.norm_lanes) > parts_.units.lanes() ||
-      job_.elements() >> parts_.units.index_bits() != 0) {
-    refuse("the units were not built for " + std::to_string(job_.channels) + " channels of " +
-           std::to_string(job_.elements()) + " elements");
-  }
-  if (!job_.drain) return;
-  check_quantizer(*job_.drain, 32, 0, 0);
-  if (job_.drain->rounding.stochastic()) job_.draws.check();
-}
-
-// ---------------------------------------------------------------------------------------------------- DRAM
-
-// Block by block, as the transfers will want it: the elements that the lanes take in one cycle side by side.
-void NormController::fill_dram(const StoredTensor& tensor, bool gradient) {
-  const int bits = tensor.bits();
-  std::vector<std::uint8_t> packed;
-  for (std::int64_t i = 0; i < plan_.steps(); ++i) {
-    const NormStep step = plan_.step(i);
-    if (step.second) continue;
-    packed.assign(packed_bytes(step.lanes * step.length, bits), 0);
-    for (std::int64_t element = 0; element < step.length; ++element) {
-      for (std::int64_t lane = 0; lane < step.lanes; ++lane) {
-        const std::int64_t tensor_channel =
-            job_.first_channel + step.group * parts_.arch.norm_lanes + lane;
-        set_packed_element(packed, element * step.lanes + lane, bits,
-                           tensor.element(job_.place(tensor_channel, step.first + element)));
-      }
-    }
-    parts_.dma.host_write(gradient ? plan_.g_address(step.block) : plan_.x_address(step.block), packed);
-  }
 }
 
 NormRun NormController::result() const {
   NormRun run = run_;
-  run.codes.resize(job_.channels * job_.elements());
-  std::vector<std::uint8_t> packed;
-  for (std::int64_t i = 0; i < plan_.steps(); ++i) {
-    const NormStep step = plan_.step(i);
-    if (!step.second) continue;
-    packed.resize(packed_bytes(step.lanes * step.length, streams_.result_bits));
-    parts_.dma.host_read(plan_.result_address(step.block), packed);
-    for (std::int64_t element = 0; element < step.length; ++element) {
-      for (std::int64_t lane = 0; lane < step.lanes; ++lane) {
-        const std::int64_t job_channel = step.group * parts_.arch.norm_lanes + lane;
-        run.codes[job_channel * job_.elements() + step.first + element] =
-            packed_element(packed, element * step.lanes + lane, streams_.result_bits);
-      }
-    }
-  }
+  run.codes = memory_.results();
   GemmCycles& cycles = run.cycles;
   counter_.add_to(cycles);
   const auto bytes = [](std::uint64_t elements, int bits) { return (elements * bits + 7) / 8; };
   const auto tensor = static_cast<std::uint64_t>(job_.channels * job_.elements());
-  cycles.dram_bytes = parts_.dma.bytes_moved();
+  cycles.dram_bytes = memory_.bytes_moved();
   cycles.dram_bytes_unique = bytes(tensor, streams_.x_bits) + bytes(tensor, streams_.result_bits) +
                              (backward() ? bytes(tensor, streams_.gradient_bits) : 0);
   cycles.sram_bytes = cycles.dram_bytes + bytes(cycles.a_taken, streams_.x_bits) +
@@ -137,82 +100,10 @@ NormRun NormController::result() const {
   return run;
 }
 
-// ----------------------------------------------------------------------------------------------------- DMA
-
-bool NormController::transfer_exists() const {
-  switch (dma_transfer_) {
-    case Transfer::load_x:
-      return dma_index_ < plan_.steps();
-    case Transfer::load_g:
-      return dma_index_ < plan_.steps() && backward();
-    case Transfer::write_back:
-      return dma_index_ > 0 && plan_.step(dma_index_ - 1).second;
-  }
-  return false;
-}
-
-void NormController::next_transfer() {
-  do {
-    if (dma_transfer_ != Transfer::write_back) {
-      dma_transfer_ = dma_transfer_ == Transfer::load_x ? Transfer::load_g : Transfer::write_back;
-    } else {
-      dma_transfer_ = Transfer::load_x;
-      ++dma_index_;
-      if (dma_index_ < plan_.steps()) dma_step_ = plan_.step(dma_index_);
-    }
-  } while (!transfer_exists());
-}
-
-// A load of step i not before the start of step i - 1, a write-back not before its results are complete.
-bool NormController::transfer_may_start() const {
-  if (dma_transfer_ == Transfer::write_back) return index_ >= dma_index_;
-  return index_ >= dma_index_ || (index_ == dma_index_ - 1 && computing_);
-}
-
-void NormController::start_transfer() {
-  const std::int64_t elements = dma_step_.lanes * dma_step_.length;
-  if (dma_transfer_ == Transfer::load_x) {
-    parts_.dma.start_read(plan_.x_address(dma_step_.block), packed_bytes(elements, streams_.x_bits));
-  } else if (dma_transfer_ == Transfer::load_g) {
-    parts_.dma.start_read(plan_.g_address(dma_step_.block), packed_bytes(elements, streams_.gradient_bits));
-  } else {
-    const NormStep before = plan_.step(dma_index_ - 1);
-    parts_.dma.start_write(plan_.result_address(before.block),
-                           parts_.results.bytes(before.block % 2 * plan_.result_half_bytes(),
-                                                packed_bytes(before.lanes * before.length,
-                                                             streams_.result_bits)));
-  }
-}
-
-void NormController::end_transfer() {
-  const std::int64_t elements = dma_step_.lanes * dma_step_.length;
-  const std::int64_t half = dma_index_ % 2;
-  if (dma_transfer_ == Transfer::load_x) {
-    parts_.a.store({half * (parts_.arch.a_buffer_bytes / 2), 0}, streams_.x_bits, elements,
-                   parts_.dma.data());
-  } else if (dma_transfer_ == Transfer::load_g) {
-    parts_.b.store({half * (parts_.arch.b_buffer_bytes / 2), 0}, streams_.gradient_bits, elements,
-                   parts_.dma.data());
-  } else {
-    ++written_;
-  }
-  if (!finished()) next_transfer();
-}
-
-void NormController::clock_dma() {
-  if (!parts_.dma.busy() && transfer_may_start()) start_transfer();
-  if (parts_.dma.clock()) end_transfer();
-}
-
-// The next step's operands are in the buffers.
-bool NormController::loaded() const {
-  return dma_index_ > index_ || (dma_index_ == index_ && dma_transfer_ == Transfer::write_back);
-}
-
 // ------------------------------------------------------------------------------------------------- feeding
 
 void NormController::write(std::int64_t lane, int port, std::uint64_t value) {
-  UnitSlot& unit = parts_.units.lane(lane);
+  UnitSlot& unit = units_.lane(lane);
   unit.write(port, Bits(unit.width(port), value));
 }
 
@@ -256,7 +147,8 @@ void NormController::write_registers(std::int64_t lane) {
     return;
   }
   const RangeBnSaved& saved = run_.saved[channel(lane)];
-  write(lane, Forward::mode, static_cast<std::uint64_t>(step_.second ? BnMode::normalise : BnMode::statistics));
+  write(lane, Forward::mode,
+        static_cast<std::uint64_t>(step_.second ? BnMode::normalise : BnMode::statistics));
   write(lane, Forward::count, count);
   write(lane, Forward::chunk_length, static_cast<std::uint64_t>(registers_.chunk_length));
   write(lane, Forward::reciprocal_count, registers_.reciprocal_n);
@@ -272,32 +164,29 @@ void NormController::write_registers(std::int64_t lane) {
 void NormController::feed(std::int64_t lane) {
   const std::int64_t fed = lanes_[lane].fed;
   const std::int64_t at = fed * step_.lanes + lane;
-  const std::int64_t half = index_ % 2;
-  const std::uint32_t x =
-      parts_.a.element({half * (parts_.arch.a_buffer_bytes / 2), 0}, at, streams_.x_bits);
+  const float x = job_.x.value(memory_.x(index_, at));
   if (!backward()) {
-    write(lane, Forward::x, job_.x.value(x));
+    write(lane, Forward::x, x);
     return;
   }
-  const std::uint32_t g =
-      parts_.b.element({half * (parts_.arch.b_buffer_bytes / 2), 0}, at, streams_.gradient_bits);
   const RangeBnSaved& saved = job_.saved[job_.first_channel + channel(lane)];
   const std::int64_t chunk = (step_.first + fed) / registers_.chunk_length;
-  write(lane, Backward::x, job_.x.value(x));
-  write(lane, Backward::g, job_.g.value(g));
+  write(lane, Backward::x, x);
+  write(lane, Backward::g, job_.g.value(memory_.g(index_, at)));
   write(lane, Backward::argmax, static_cast<std::uint64_t>(saved.argmax[chunk]));
   write(lane, Backward::argmin, static_cast<std::uint64_t>(saved.argmin[chunk]));
 }
 
 void NormController::drive() {
-  if (!computing_ && index_ < plan_.steps() && loaded() && half_free()) begin_step();
+  if (!computing_ && index_ < plan_.steps() && memory_.loaded(index_) && memory_.half_free(step_))
+    begin_step();
   for (std::int64_t lane = 0; lane < std::ssize(lanes_); ++lane) {
     Lane& state = lanes_[lane];
     const bool more = computing_ && lane < step_.lanes && state.fed < step_.length;
     if (more && !state.offering) feed(lane);
     state.offering = more;
-    parts_.units.lane(lane).offer(more);
-    parts_.units.lane(lane).take(true);
+    units_.lane(lane).offer(more);
+    units_.lane(lane).take(true);
   }
 }
 
@@ -312,8 +201,8 @@ void NormController::element_taken(std::int64_t lane) {
 }
 
 void NormController::unexpected(std::int64_t lane, const char* what) const {
-  throw std::runtime_error(norm_unit_name(job_.direction) + ", lane " + std::to_string(lane) + ", cycle " +
-                           std::to_string(cycle_) + ": " + what);
+  throw UnitFailure(norm_unit_name(job_.direction) + ", lane " + std::to_string(lane) + ", cycle " +
+                    std::to_string(cycle_) + ": " + what);
 }
 
 void NormController::take_element(std::int64_t lane, std::uint32_t bits) {
@@ -322,18 +211,16 @@ void NormController::take_element(std::int64_t lane, std::uint32_t bits) {
     unexpected(lane, "a result that nobody waits for");
   std::uint32_t code = bits;
   if (job_.drain) {
-    const std::int64_t place =
-        job_.place(job_.first_channel + channel(lane), step_.first + state.results);
+    const std::int64_t place = job_.place(job_.first_channel + channel(lane), step_.first + state.results);
     code = convert(bits, *job_.drain, draws_.empty() ? 0 : draws_[place]).code;
   }
-  parts_.results.set_element({step_.block % 2 * plan_.result_half_bytes(), 0},
-                             state.results * step_.lanes + lane, streams_.result_bits, code);
+  memory_.put_result(step_.block, state.results * step_.lanes + lane, code);
   ++state.results;
   ++run_.cycles.drained;
 }
 
 void NormController::take_forward(std::int64_t lane) {
-  const UnitSlot& unit = parts_.units.lane(lane);
+  const UnitSlot& unit = units_.lane(lane);
   const auto first = static_cast<std::uint32_t>(unit.output(Forward::first).value());
   const auto second = static_cast<std::uint32_t>(unit.output(Forward::second).value());
   const auto kind = static_cast<BnKind>(unit.output(Forward::kind).value());
@@ -355,7 +242,7 @@ void NormController::take_forward(std::int64_t lane) {
 }
 
 void NormController::take_backward(std::int64_t lane) {
-  const UnitSlot& unit = parts_.units.lane(lane);
+  const UnitSlot& unit = units_.lane(lane);
   const auto first = static_cast<std::uint32_t>(unit.output(Backward::first).value());
   const auto second = static_cast<std::uint32_t>(unit.output(Backward::second).value());
   if (unit.output(Backward::gradients).value() == 0) {
@@ -393,12 +280,12 @@ bool NormController::units_rest() const { return quiet_ > quiet_cycles; }
 
 void NormController::cycle() {
   using Kind = CycleCounter::Kind;
-  const Kind stall = dma_transfer_ == Transfer::write_back ? Kind::write_back : Kind::load;
+  const Kind stall = memory_.writes_back() ? Kind::write_back : Kind::load;
   counter_.count(computing_ ? Kind::compute : stall);
   bool shown = false;
   if (!units_rest()) {
     for (std::int64_t lane = 0; lane < std::ssize(lanes_); ++lane) {
-      const UnitSlot& unit = parts_.units.lane(lane);
+      const UnitSlot& unit = units_.lane(lane);
       if (lanes_[lane].offering && unit.ready()) element_taken(lane);
       if (!unit.valid()) continue;
       take_result(lane);
@@ -406,7 +293,7 @@ void NormController::cycle() {
     }
   }
   // What a step leaves behind counts from the next cycle on.
-  clock_dma();
+  memory_.clock(index_ + (computing_ ? 1 : 0), index_);
   if (computing_ && step_done()) end_step();
   if (computing_ && cycle_ - step_began_ > step_.length + patience_cycles)
     unexpected(0, "a step that does not end");

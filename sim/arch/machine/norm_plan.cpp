@@ -20,9 +20,10 @@ NormPlan::NormPlan(const Architecture& arch, const NormStreams& streams, NormDir
       result_block_(packed_bytes(lanes_ * length_, streams.result_bits)) {
   constexpr std::int64_t most = std::int64_t{1} << 36;
   if (blocks() > most / (x_block_ + g_block_ + result_block_)) {
-    throw std::invalid_argument("a batch norm of " + std::to_string(streams.channels) + " channels of " +
-                                std::to_string(streams.elements) +
-                                " elements is too large to be simulated cycle by cycle; take the fast engine");
+    throw std::invalid_argument(
+        "a batch norm of " + std::to_string(streams.channels) + " channels of " +
+        std::to_string(streams.elements) +
+        " elements is too large to be simulated cycle by cycle; take the fast engine");
   }
 }
 

@@ -2,22 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
-#include "sim/arch/machine/rtl_unit.hpp"
+#include "sim/arch/machine/rtl_norm.hpp"
 #include "sim/units/range_bn_backward.hpp"
 #include "sim/units/range_bn_forward.hpp"
 
 namespace mantissa {
 namespace {
-
-// rtl/README.md: the default of the units, which is compiled anyway, and enough for most networks.
-constexpr int usual_index_bits = 20;
-
-int index_bits_of(const NormSize& size) {
-  return std::max(usual_index_bits,
-                  static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size.elements))));
-}
 
 std::unique_ptr<UnitModule> make_systemc(NormDirection direction, int index_bits) {
   const UnitParameters parameters{{"IndexBits", index_bits}};
@@ -33,30 +24,23 @@ std::array<UnitSlot::Watched, 4> all_outputs() {
 
 }  // namespace
 
-std::string norm_unit_name(NormDirection direction) {
-  return direction == NormDirection::forward ? "range_bn_forward" : "range_bn_backward";
-}
-
 NormUnits::NormUnits(const Architecture& arch, const NormSize& size, Engine engine,
                      const std::filesystem::path& rtl_directory)
-    : rtl_directory_(rtl_directory), index_bits_(index_bits_of(size)) {
-  // What can fail comes before the first module: SystemC does not take one back.
-  if (engine != Engine::systemc) {
-    compile(NormDirection::forward, false);
-    compile(NormDirection::backward, false);
-  }
+    : index_bits_(norm_index_bits(size)) {
   const std::int64_t lanes = std::min<std::int64_t>(arch.norm_lanes, size.channels);
-  build(NormDirection::forward, lanes, engine, forward_);
-  build(NormDirection::backward, lanes, engine, backward_);
+  // What can fail comes before the first module: SystemC does not take one back.
+  std::filesystem::path forward;
+  std::filesystem::path backward;
+  if (engine != Engine::systemc) {
+    forward = compile_norm_unit(NormDirection::forward, index_bits_, rtl_directory).object;
+    backward = compile_norm_unit(NormDirection::backward, index_bits_, rtl_directory).object;
+  }
+  build(NormDirection::forward, lanes, engine, forward, forward_);
+  build(NormDirection::backward, lanes, engine, backward, backward_);
 }
 
-CompiledDevice NormUnits::compile(NormDirection direction, bool wave) const {
-  return compile_unit(norm_unit_name(direction), {{"IndexBits", index_bits_}}, rtl_directory_, wave);
-}
-
-void NormUnits::build(NormDirection direction, std::int64_t lanes, Engine engine, Slots& slots) {
-  std::filesystem::path object;
-  if (engine != Engine::systemc) object = compile(direction, false).object;
+void NormUnits::build(NormDirection direction, std::int64_t lanes, Engine engine,
+                      const std::filesystem::path& object, Slots& slots) {
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
     std::unique_ptr<Device> device = object.empty() ? nullptr : std::make_unique<Device>(object);
     slots.push_back(std::make_unique<UnitSlot>(engine, norm_unit_name(direction), std::move(device),

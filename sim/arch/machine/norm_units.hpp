@@ -9,7 +9,6 @@
 
 #include "sim/arch/machine/unit_slot.hpp"
 #include "sim/arch/norm_job.hpp"
-#include "sim/dut/verilator.hpp"
 
 namespace mantissa {
 
@@ -31,24 +30,9 @@ struct NormForwardPorts {
   enum Output { kind, first, second, last };
 };
 struct NormBackwardPorts {
-  enum Input {
-    x,
-    g,
-    argmax,
-    argmin,
-    count,
-    reciprocal_count,
-    reciprocal_chunks,
-    constant,
-    gamma,
-    mean,
-    inv
-  };
+  enum Input { x, g, argmax, argmin, count, reciprocal_count, reciprocal_chunks, constant, gamma, mean, inv };
   enum Output { gradients, first, second, last };
 };
-
-// The unit's name, in SystemC and as an RTL module.
-std::string norm_unit_name(NormDirection direction);
 
 class NormUnits {
  public:
@@ -71,14 +55,12 @@ class NormUnits {
   // Of the last difference.
   std::int64_t different_lane() const { return different_lane_; }
 
-  CompiledDevice compile(NormDirection direction, bool wave) const;
-
  private:
   using Slots = std::vector<std::unique_ptr<UnitSlot>>;
-  void build(NormDirection direction, std::int64_t lanes, Engine engine, Slots& slots);
+  void build(NormDirection direction, std::int64_t lanes, Engine engine, const std::filesystem::path& object,
+             Slots& slots);
   std::string stage(const UnitSlot& slot) const;
 
-  std::filesystem::path rtl_directory_;
   int index_bits_;
   Slots forward_;
   Slots backward_;
