@@ -9,9 +9,10 @@ namespace {
 
 const Architecture& checked(const Architecture& arch, const NormSize& size, Engine engine) {
   check_machine(arch, engine);
-  if (size.channels < 1 || size.elements < 2 || size.elements > max_gemm_size)
+  if (size.channels < 1 || size.elements < 2 || size.elements > max_gemm_size) {
     throw std::invalid_argument("batch norm units for " + std::to_string(size.channels) + " channels of " +
                                 std::to_string(size.elements) + " elements: none, or too long");
+  }
   return arch;
 }
 

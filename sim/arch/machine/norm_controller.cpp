@@ -30,9 +30,10 @@ const Architecture& checked(const Architecture& arch, const NormUnits& units, co
     if (static_cast<std::int64_t>(size) != channels)
       refuse(std::to_string(size) + " " + what + " for " + std::to_string(channels) + " channels");
   };
-  if (job.first_channel < 0 || job.channels < 1 || job.channels > channels - job.first_channel)
+  if (job.first_channel < 0 || job.channels < 1 || job.channels > channels - job.first_channel) {
     refuse("channels " + std::to_string(job.first_channel) + " and up, " + std::to_string(job.channels) +
            " of them, of a tensor with " + std::to_string(channels));
+  }
   if (job.x.size() != elements || (backward && job.g.size() != elements))
     refuse("a tensor of " + std::to_string(elements) + " elements is not what is in memory");
   one_each("gammas", job.gamma.size());
