@@ -1,5 +1,6 @@
 #include "testbench/arch/norm_cases.hpp"
 
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -21,9 +22,10 @@ std::vector<float> random_values(std::mt19937_64& engine, std::int64_t count, bo
   for (float& value : values) {
     value = normal(engine);
     if (engine() % 7 == 0) value = std::round(value);  // ties
-    if (specials && engine() % 50 == 0)
+    if (specials && engine() % 50 == 0) {
       value = one_of(engine, {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
                               -0.0F, 1e-40F});
+    }
   }
   return values;
 }
@@ -147,7 +149,7 @@ NormRun NormAnswer::expected(const Architecture& arch, const NormJob& job) const
 
 NormCase random_norm(std::mt19937_64& engine, std::int64_t most_channels, std::int64_t most_elements) {
   NormCase norm;
-  const std::int64_t chunks = one_of<std::int64_t>(engine, {1, 1, 2, 4});
+  const auto chunks = one_of<std::int64_t>(engine, {1, 1, 2, 4});
   norm.shape.channels = 1 + static_cast<std::int64_t>(engine() % most_channels);
   norm.shape.batch = 1 + static_cast<std::int64_t>(engine() % 4);
   norm.shape.spatial = 2 * chunks * (1 + static_cast<std::int64_t>(engine() % most_elements) / (2 * chunks));
