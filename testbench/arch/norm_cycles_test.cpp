@@ -52,7 +52,7 @@ TEST(NormCycles, BackwardWorkedByHand) {
                               .stall_write_back = 8,
                               .dram_bytes = 8 + 32 + 4,
                               .dram_bytes_unique = 4 + 16 + 4,
-                              .sram_bytes = 2 * 44,
+                              .sram_bytes = 88,
                               .a_taken = 8,
                               .b_staged = 8,
                               .drained = 4,
