@@ -64,20 +64,21 @@ RangeBnTensorSaved range_bn_tensor_forward(std::span<const float> x, const NormS
   saved.config = config;
   saved.x = operands.take(x);
   saved.gamma = operands.take(gamma);
-  const std::vector<float> beta_used = operands.take(beta);
+  saved.beta = operands.take(beta);
 
   std::vector<float> inv;
   for (std::int64_t c = 0; c < shape.channels; ++c) {
     saved.channels.push_back(range_bn_statistics(gather(saved.x, shape, c), config.channel));
     inv.push_back(saved.channels.back().inv);
   }
+  if (config.precision == NormPrecision::int8) saved.inv_range = GemmlowpRange::of(inv, 8);
   inv = operands.take(inv);
   saved.invalid = operands.invalid();
 
   std::vector<float> stream(shape.per_channel());
   for (std::int64_t c = 0; c < shape.channels; ++c) {
     saved.channels[c].inv = inv[c];
-    normalise(gather(saved.x, shape, c), saved.channels[c].mean, inv[c], saved.gamma[c], beta_used[c],
+    normalise(gather(saved.x, shape, c), saved.channels[c].mean, inv[c], saved.gamma[c], saved.beta[c],
               stream);
     scatter(stream, shape, c, y);
   }

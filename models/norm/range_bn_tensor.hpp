@@ -16,12 +16,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "models/format/rounding.hpp"
 #include "models/norm/norm_shape.hpp"
 #include "models/norm/range_bn.hpp"
+#include "models/quantize/gemmlowp.hpp"
 #include "models/random/stream.hpp"
 
 namespace mantissa {
@@ -34,14 +36,17 @@ struct RangeBnTensorConfig {
   Rounding gradient_rounding = Rounding::sr(16);  // of g; int8 only
 };
 
-// All that the backward pass needs of the forward pass: the operands as they were used.
+// All that the backward pass needs of the forward pass: the operands as they were used. And, for who runs
+// some of the channels only, what the forward pass used besides.
 struct RangeBnTensorSaved {
   NormShape shape;
   RangeBnTensorConfig config;
   std::vector<float> x;
   std::vector<float> gamma;
-  std::vector<RangeBnSaved> channels;  // inv as it was used
-  std::uint64_t invalid = 0;           // NaN met by the quantizers of x, inv, gamma and beta
+  std::vector<float> beta;
+  std::vector<RangeBnSaved> channels;      // inv as it was used
+  std::optional<GemmlowpRange> inv_range;  // int8: over the channels, before it was quantized
+  std::uint64_t invalid = 0;               // NaN met by the quantizers of x, inv, gamma and beta
 };
 
 struct RangeBnTensorGradients {

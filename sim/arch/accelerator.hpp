@@ -3,42 +3,12 @@
 // both.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <stdexcept>
-#include <string>
 
 #include "sim/arch/array_job.hpp"
-#include "sim/arch/engine.hpp"
-#include "sim/units/mismatch.hpp"
+#include "sim/arch/lockstep.hpp"
 
 namespace mantissa {
-
-struct AcceleratorOptions {
-  Engine engine = Engine::systemc;
-  // Where the RTL is taken from; empty: this project's own.
-  std::filesystem::path rtl_directory = {};
-  // Where a lockstep run that finds a difference writes the waveform of it; empty: nowhere.
-  std::filesystem::path wave = {};
-};
-
-// The first cycle in which SystemC and RTL do not agree, and what it takes to get there again.
-struct LockstepDifference {
-  std::string unit = "mac_array";
-  Mismatch mismatch = {};  // expected: SystemC; actual: RTL; the cycle counts from the start of the job
-  std::uint64_t seed = 0;
-  std::filesystem::path wave = {};  // FST, from the job's reset to a few cycles past the difference; or none
-};
-
-class LockstepError : public std::runtime_error {
- public:
-  explicit LockstepError(LockstepDifference difference);
-  const LockstepDifference& difference() const { return difference_; }
-
- private:
-  LockstepDifference difference_;
-};
 
 // SystemC elaborates once per process: all accelerators are made before any of them runs. One that has no job
 // costs nothing: its clock stands still.

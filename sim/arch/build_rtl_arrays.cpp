@@ -1,5 +1,6 @@
-// Compiles the RTL arrays that come with a build into the cache of devices: those of the fp8 recipe in the
-// usual sizes, and those of integers in the smallest. Others are compiled when they are first asked for.
+// Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
+// usual sizes, those of integers in the smallest, and the batch norm units. Others are compiled when they are
+// first asked for.
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "sim/arch/machine/rtl_array.hpp"
+#include "sim/arch/machine/rtl_norm.hpp"
 
 namespace mantissa {
 namespace {
@@ -21,6 +23,7 @@ struct Build {
   Rounding drain = Rounding::rne();
   std::optional<IntegerWidths> integers = std::nullopt;
 };
+constexpr NormDirection norm_units[] = {NormDirection::backward, NormDirection::forward};
 
 // The largest ones first: the last compiler to finish then works on a small one.
 constexpr Build builds[] = {{16, 16, Rounding::rne()},
@@ -34,14 +37,12 @@ constexpr Build builds[] = {{16, 16, Rounding::rne()},
                             {.rows = 4, .cols = 4, .integers = IntegerWidths{8, 8}},
                             {.rows = 4, .cols = 4, .integers = IntegerWidths{16, 8}}};
 
-std::string build_one(const Build& build) {
+std::string build_array(const Build& build) {
   Architecture arch;
   arch.rows = build.rows;
   arch.cols = build.cols;
-  const auto start = std::chrono::steady_clock::now();
   const ArrayFormats formats{.c_rounding = build.drain, .integers = build.integers};
   compile_array(arch, formats);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::ostringstream text;
   text << array_name(formats) << " " << arch.rows << " x " << arch.cols << ", ";
   if (build.integers) {
@@ -49,6 +50,21 @@ std::string build_one(const Build& build) {
   } else {
     text << "drain " << build.drain.name();
   }
+  return text.str();
+}
+
+std::string build_norm_unit(NormDirection direction) {
+  compile_norm_unit(direction, norm_index_bits({}));
+  return norm_unit_name(direction);
+}
+
+// The arrays, then the batch norm units.
+std::string build_one(std::size_t index) {
+  const auto start = std::chrono::steady_clock::now();
+  std::ostringstream text;
+  text << (index < std::size(builds) ? build_array(builds[index])
+                                     : build_norm_unit(norm_units[index - std::size(builds)]));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   text << ": " << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
   return text.str();
 }
@@ -58,8 +74,8 @@ void build_all() {
   std::atomic<std::size_t> next = 0;
   std::mutex output;
   const auto work = [&] {
-    for (std::size_t i = next++; i < std::size(builds); i = next++) {
-      const std::string text = build_one(builds[i]);
+    for (std::size_t i = next++; i < std::size(builds) + std::size(norm_units); i = next++) {
+      const std::string text = build_one(i);
       const std::lock_guard lock(output);
       std::cout << text << std::flush;
     }

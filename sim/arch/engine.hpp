@@ -1,4 +1,4 @@
-// Who computes a GEMM: all give the same bits and the same cycles, at different speed.
+// Who computes a GEMM or a Range BN: all give the same bits and the same cycles, at different speed.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace mantissa {
 enum class Engine : std::uint8_t {
   fast,      // vectorised golden kernels and the closed form
   systemc,   // the accelerator cycle by cycle
-  rtl,       // the same with the Verilated mac_array in it
-  lockstep,  // with both arrays side by side, every output of every cycle compared
+  rtl,       // the same with the Verilated units in it
+  lockstep,  // with both kinds of units side by side, every output of every cycle compared
 };
 
 Engine parse_engine(std::string_view text);  // throws std::invalid_argument with those that exist

@@ -1,8 +1,6 @@
 #include "sim/arch/norm_cycles.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -11,13 +9,6 @@ namespace {
 
 // Keeps the cycles of five streams of 32 bits within 64 bits.
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
-
-// One direction: the unit, and what a group moves.
-struct Direction {
-  std::uint64_t unit_cycles = 0;
-  std::span<const int> streams;  // bits per element, one entry per transfer
-  std::span<const int> tensors;  // bits per element, one entry per tensor
-};
 
 void check(const Architecture& arch, const NormStreams& shape) {
   arch.check();
@@ -38,66 +29,166 @@ std::uint64_t bytes(std::int64_t elements, int bits) {
   return (static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bits) + 7) / 8;
 }
 
-GemmCycles group_cost(const Architecture& arch, std::int64_t elements, const Direction& direction) {
-  const auto burst = static_cast<std::uint64_t>(arch.dram_burst_bytes);
-  GemmCycles cost{.compute = direction.unit_cycles, .tiles = 1, .steps = 1};
-  std::uint64_t dma = 0;
-  for (const int bits : direction.streams) {
-    const std::uint64_t stream = bytes(elements, bits);
-    dma += static_cast<std::uint64_t>(arch.dram_latency_cycles) +
-           (stream + burst - 1) / burst * static_cast<std::uint64_t>(arch.dram_burst_cycles);
-    cost.dram_bytes += stream;
+// Elements per lane that fit half a buffer.
+std::int64_t fitting(const Architecture& arch, const char* buffer, std::int64_t buffer_bytes, int bits) {
+  const std::int64_t length = 8 * (buffer_bytes / 2) / (std::int64_t{arch.norm_lanes} * bits);
+  if (length == 0) {
+    throw std::invalid_argument(std::string(buffer) + " " + std::to_string(buffer_bytes) +
+                                ": half of it does not hold one element of " + std::to_string(bits) +
+                                " bits for each of " + std::to_string(arch.norm_lanes) + " norm_lanes");
   }
-  cost.stall_load = dma - std::min(dma, cost.compute);
-  cost.sram_bytes = 2 * cost.dram_bytes;
-  cost.drained = static_cast<std::uint64_t>(elements);
-  return cost;
+  return length;
 }
 
-GemmCycles times(const GemmCycles& one, std::uint64_t count) {
-  return {.compute = one.compute * count,
-          .stall_load = one.stall_load * count,
-          .dram_bytes = one.dram_bytes * count,
-          .sram_bytes = one.sram_bytes * count,
-          .drained = one.drained * count,
-          .tiles = one.tiles * count,
-          .steps = one.steps * count};
-}
+struct Step {
+  std::uint64_t x_bytes = 0;
+  std::uint64_t g_bytes = 0;       // 0: there is no g
+  std::uint64_t result_bytes = 0;  // 0: the step has no results
+  std::uint64_t compute = 0;
+};
 
-GemmCycles cost_of(const Architecture& arch, const NormStreams& shape, const Direction& direction) {
-  const std::int64_t rest = shape.channels % arch.norm_lanes;
-  GemmCycles cost = times(group_cost(arch, arch.norm_lanes * shape.elements, direction),
-                          static_cast<std::uint64_t>(shape.channels / arch.norm_lanes));
-  if (rest > 0) cost += group_cost(arch, rest * shape.elements, direction);
-  for (const int bits : direction.tensors) {
-    cost.dram_bytes_unique += bytes(shape.channels * shape.elements, bits);
+// When steps load, compute and are written back, one by one. That a half of the result buffer is free needs
+// no look: its write-back stands before the loads of the step that wants it.
+class Timeline {
+ public:
+  explicit Timeline(const Architecture& arch) : arch_(arch) {}
+
+  void step(const Step& step) {
+    const std::uint64_t written = written_;  // by what stands before this step's loads
+    transfer(step.x_bytes, compute_start_);
+    transfer(step.g_bytes, compute_start_);
+    const std::uint64_t loaded = dma_free_;
+    write_back();
+    const std::uint64_t idle = compute_end_;
+    compute_start_ = std::max(idle, loaded);
+    const std::uint64_t waits_for_write = std::clamp(written, idle, compute_start_);
+    cost_.stall_write_back += waits_for_write - idle;
+    cost_.stall_load += compute_start_ - waits_for_write;
+    compute_end_ = compute_start_ + step.compute;
+    cost_.compute += step.compute;
+    result_bytes_ = step.result_bytes;
   }
-  return cost;
+
+  GemmCycles finish() {
+    write_back();
+    cost_.stall_write_back += written_ - compute_end_;
+    return cost_;
+  }
+
+ private:
+  void transfer(std::uint64_t size, std::uint64_t not_before) {
+    if (size == 0) return;
+    const auto burst = static_cast<std::uint64_t>(arch_.dram_burst_bytes);
+    dma_free_ = std::max(dma_free_, not_before) + static_cast<std::uint64_t>(arch_.dram_latency_cycles) +
+                (size + burst - 1) / burst * static_cast<std::uint64_t>(arch_.dram_burst_cycles);
+    cost_.dram_bytes += size;
+  }
+  // Of the step before.
+  void write_back() {
+    if (result_bytes_ == 0) return;
+    transfer(result_bytes_, compute_end_);
+    written_ = dma_free_;
+  }
+
+  const Architecture& arch_;
+  std::uint64_t dma_free_ = 0;
+  std::uint64_t compute_start_ = 0;  // of the last step
+  std::uint64_t compute_end_ = 0;
+  std::uint64_t result_bytes_ = 0;
+  std::uint64_t written_ = 0;  // end of the last write-back
+  GemmCycles cost_;
+};
+
+// One sweep or pass over a group.
+class Walk {
+ public:
+  Walk(const Architecture& arch, const NormStreams& shape, NormDirection direction)
+      : shape_(shape),
+        backward_(direction == NormDirection::backward),
+        time_(backward_ ? range_bn_backward_time : range_bn_forward_time),
+        length_(norm_step_length(arch, shape, direction)),
+        timeline_(arch) {}
+
+  std::uint64_t steps() const { return steps_; }
+
+  void group(std::int64_t lanes, bool second) {
+    for (std::int64_t first = 0; first < shape_.elements; first += length_) {
+      const std::int64_t length = std::min(length_, shape_.elements - first);
+      Step step{.x_bytes = bytes(lanes * length, shape_.x_bits),
+                .compute = static_cast<std::uint64_t>(length)};
+      if (backward_) step.g_bytes = bytes(lanes * length, shape_.gradient_bits);
+      if (second) {
+        step.result_bytes = bytes(lanes * length, shape_.result_bits);
+        step.compute += time_.latency;
+      } else if (first + length == shape_.elements) {
+        step.compute += time_.pause + (backward_ ? 0 : time_.latency);
+      }
+      timeline_.step(step);
+      ++steps_;
+    }
+  }
+  GemmCycles finish() { return timeline_.finish(); }
+
+ private:
+  const NormStreams& shape_;
+  bool backward_;
+  NormUnitTime time_;
+  std::int64_t length_;
+  Timeline timeline_;
+  std::uint64_t steps_ = 0;
+};
+
+void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t length) {
+  const std::int64_t segments = (shape.elements + length - 1) / length;
+  if (groups <= max_gemm_steps / (2 * segments)) return;
+  throw std::invalid_argument("batch norm of " + std::to_string(shape.channels) + " channels of " +
+                              std::to_string(shape.elements) + " elements has more than 2^30 steps");
 }
 
 }  // namespace
 
-// Two passes, the cycles between them, and the unit's latency (rtl/README.md): 34 and 3, 8 and 5.
-std::uint64_t norm_forward_cycles(std::int64_t elements) {
-  return 2 * static_cast<std::uint64_t>(elements) + 34 + 3;
-}
-std::uint64_t norm_backward_cycles(std::int64_t elements) {
-  return 2 * static_cast<std::uint64_t>(elements) + 8 + 5;
+std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
+  check(arch, shape);
+  std::int64_t length =
+      std::min(shape.elements, fitting(arch, "a_buffer_bytes", arch.a_buffer_bytes, shape.x_bits));
+  if (direction == NormDirection::backward)
+    length = std::min(length, fitting(arch, "b_buffer_bytes", arch.b_buffer_bytes, shape.gradient_bits));
+  return length;
 }
 
-GemmCycles norm_forward_cost(const Architecture& arch, const NormStreams& shape) {
-  check(arch, shape);
-  const std::array streams = {shape.x_bits, shape.x_bits, shape.result_bits};
-  const std::array tensors = {shape.x_bits, shape.result_bits};
-  return cost_of(arch, shape, {norm_forward_cycles(shape.elements), streams, tensors});
-}
+GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
+  Walk walk(arch, shape, direction);
+  const std::int64_t lanes = arch.norm_lanes;
+  const std::int64_t groups = (shape.channels + lanes - 1) / lanes;
+  check_steps(shape, groups, norm_step_length(arch, shape, direction));
+  const auto run_group = [&](std::int64_t group, bool second) {
+    walk.group(std::min(lanes, shape.channels - group * lanes), second);
+  };
+  const bool backward = direction == NormDirection::backward;
+  if (backward) {
+    for (std::int64_t group = 0; group < groups; ++group) {
+      run_group(group, false);
+      run_group(group, true);
+    }
+  } else {
+    for (std::int64_t group = 0; group < groups; ++group) run_group(group, false);
+    for (std::int64_t group = 0; group < groups; ++group) run_group(group, true);
+  }
+  GemmCycles cost = walk.finish();
 
-GemmCycles norm_backward_cost(const Architecture& arch, const NormStreams& shape) {
-  check(arch, shape);
-  const std::array streams = {shape.x_bits, shape.gradient_bits, shape.x_bits, shape.gradient_bits,
-                              shape.result_bits};
-  const std::array tensors = {shape.x_bits, shape.gradient_bits, shape.result_bits};
-  return cost_of(arch, shape, {norm_backward_cycles(shape.elements), streams, tensors});
+  const std::int64_t elements = shape.channels * shape.elements;
+  cost.a_taken = static_cast<std::uint64_t>(2 * elements);
+  cost.drained = static_cast<std::uint64_t>(elements);
+  cost.dram_bytes_unique = bytes(elements, shape.x_bits) + bytes(elements, shape.result_bits);
+  cost.sram_bytes = cost.dram_bytes + bytes(2 * elements, shape.x_bits) + bytes(elements, shape.result_bits);
+  if (backward) {
+    cost.b_staged = static_cast<std::uint64_t>(2 * elements);
+    cost.dram_bytes_unique += bytes(elements, shape.gradient_bits);
+    cost.sram_bytes += bytes(2 * elements, shape.gradient_bits);
+  }
+  cost.tiles = static_cast<std::uint64_t>(groups);
+  cost.steps = walk.steps();
+  return cost;
 }
 
 }  // namespace mantissa

@@ -1,13 +1,7 @@
-// What batch norm costs on the accelerator, in closed form: `norm_lanes` units side by side, one channel
-// each.
+// What batch norm costs on the accelerator, in closed form: the recurrences of ARITHMETIC.md 8, "On the
+// accelerator". `norm_lanes` units side by side, one channel each; no element is visited here.
 //
-// Channels are dealt in groups of norm_lanes, and a group streams its channels twice from DRAM, one element
-// per cycle and lane: forward reads x, and x again while it writes y; backward x and g, and again while it
-// writes dx. Every stream of a group is one DMA transfer (ARITHMETIC.md 7, "DMA"); they go on while the units
-// work, so a group takes the longer of the two, and what the DMA takes beyond the units is a load stall.
-// Per-channel numbers (gamma, beta, mean, inv, indices) are few and not counted.
-//
-// Standard batch norm costs the same: its two passes touch the same streams, and it is no unit of its own.
+// Standard batch norm is no unit of its own: the same cost is its estimate.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +11,8 @@
 
 namespace mantissa {
 
+enum class NormDirection : std::uint8_t { forward, backward };
+
 struct NormStreams {
   std::int64_t channels = 0;
   std::int64_t elements = 0;  // per channel, at least 2
@@ -25,13 +21,20 @@ struct NormStreams {
   int gradient_bits = 8;  // g, backward only
 };
 
-// From a channel's first element into range_bn_forward or range_bn_backward to its last result, at full rate.
-std::uint64_t norm_forward_cycles(std::int64_t elements);
-std::uint64_t norm_backward_cycles(std::int64_t elements);
+// Of a unit with one element per cycle and room for its results, as rtl/README.md has them.
+struct NormUnitTime {
+  std::uint64_t pause = 0;    // cycles between the passes
+  std::uint64_t latency = 0;  // from an element of the second pass to its result
+};
+constexpr NormUnitTime range_bn_forward_time{.pause = 34, .latency = 3};
+constexpr NormUnitTime range_bn_backward_time{.pause = 8, .latency = 5};
 
-// macs = 0; tiles and steps are groups; drained are results. SRAM bytes: what the DMA moves goes through a
-// buffer, in and out. Throws std::invalid_argument for what does not fit.
-GemmCycles norm_forward_cost(const Architecture& arch, const NormStreams& shape);
-GemmCycles norm_backward_cost(const Architecture& arch, const NormStreams& shape);
+// Elements per lane in a step. Throws std::invalid_argument for a shape that cannot be, and where not even
+// one element per lane fits half a buffer.
+std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape, NormDirection direction);
+
+// macs = 0; tiles are groups of channels; a_taken are elements of x, b_staged of g, drained results. Throws
+// std::invalid_argument for what does not fit.
+GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction);
 
 }  // namespace mantissa

@@ -150,13 +150,14 @@ void add_replay(CLI::App& program) {
       ->capture_default_str();
   command
       ->add_option("--engine", options->engine,
-                   "fast: golden kernels and closed form; systemc: every cycle; rtl: the Verilated array; "
+                   "fast: golden kernels and closed form; systemc: every cycle; rtl: the Verilated units; "
                    "lockstep: both, compared in every cycle")
       ->check(CLI::IsMember({"fast", "systemc", "rtl", "lockstep"}))
       ->capture_default_str();
   command
       ->add_option("--sample", options->sample,
-                   "tiles per layer and pass that a slow engine runs, at least 4; 0: all")
+                   "tiles per layer and pass that a slow engine runs, at least 4 (of a batch norm groups of "
+                   "channels, at least 2); 0: all")
       ->transform(whole_number<std::uint64_t>(0, std::uint64_t{1} << 32))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of all stochastic roundings")

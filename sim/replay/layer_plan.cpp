@@ -101,6 +101,15 @@ std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t ste
   return g;
 }
 
+std::optional<NormShape> norm_shape_of(const trace::Trace& trace, std::uint32_t step,
+                                       const trace::Layer& layer) {
+  if (multiplies(layer) || trace.find(step, layer, trace::Role::input) == nullptr) return std::nullopt;
+  const std::vector<std::int64_t>& sizes = trace.shape(step, layer, trace::Role::input);
+  NormShape shape{.batch = sizes[0], .channels = sizes[1]};
+  for (std::size_t i = 2; i < sizes.size(); ++i) shape.spatial *= sizes[i];
+  return shape;
+}
+
 std::vector<ArrayFormats> arrays_of(const LayerPlan& plan, const Recipe& recipe) {
   if (plan.arithmetic == Arithmetic::fp32 || !multiplies(*plan.layer)) return {};
   if (plan.arithmetic == Arithmetic::gemmlowp) {

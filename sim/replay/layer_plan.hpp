@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/norm/range_bn_tensor.hpp"
 #include "sim/arch/array_job.hpp"
 #include "sim/recipe/recipe.hpp"
 #include "sim/replay/lowering.hpp"
@@ -26,6 +27,10 @@ std::vector<LayerPlan> plan_step(const trace::Trace& trace, std::uint32_t step, 
 
 // The sizes of a conv2d or linear layer; none where its input or weight is not recorded.
 std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t step, const trace::Layer& layer);
+
+// Of a batch norm; none for other layers and where its input is not recorded.
+std::optional<NormShape> norm_shape_of(const trace::Trace& trace, std::uint32_t step,
+                                       const trace::Layer& layer);
 
 // The arrays of codes or integers that a layer's three passes need; none for FP32.
 std::vector<ArrayFormats> arrays_of(const LayerPlan& plan, const Recipe& recipe);

@@ -7,6 +7,7 @@
 #include "models/sparsity/lognormal.hpp"
 #include "sim/arch/norm_cycles.hpp"
 #include "sim/energy/energy_actions.hpp"
+#include "sim/replay/norm_stream.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/gradient.hpp"
 
@@ -231,15 +232,13 @@ void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
     note(step, plan, "left out, its " + std::string(name_of(role)) + " is not recorded");
     return;
   }
-  const std::vector<std::int64_t>& sizes = trace_.shape(step, *plan.layer, Role::input);
-  NormShape shape{.batch = sizes[0], .channels = sizes[1]};
-  for (std::size_t i = 2; i < sizes.size(); ++i) shape.spatial *= sizes[i];
+  const NormShape shape = *norm_shape_of(trace_, step, *plan.layer);
   const Operand x = operand(step, plan, Role::input, TensorClass::activations, recipe_.activations,
                             Pass::forward, mantissa::Operand::a);
   const std::vector<float> gamma = trace_.values(step, *plan.layer, Role::gamma);
   const std::vector<float> beta = trace_.values(step, *plan.layer, Role::beta);
   const NormLayer layer{.shape = shape, .x = &x, .gamma = gamma, .beta = beta, .rule = recipe_.norm};
-  finish_norm(step, plan, shape, Pass::forward, norm_forward(layer, options_.threads), x, x);
+  finish_norm(step, plan, {.layer = &layer}, norm_forward(layer, options_.threads), x);
 
   if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {
     note(step, plan, "forward only, its output gradient is not recorded");
@@ -247,58 +246,63 @@ void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
   }
   const Operand g = operand(step, plan, Role::grad_output, TensorClass::errors, recipe_.errors,
                             Pass::input_gradient, mantissa::Operand::a);
-  const DrawSource gradient_draws =
-      draws(step, plan, Pass::input_gradient, RandomUnit::gemmlowp_quantizer, mantissa::Operand::a);
-  finish_norm(step, plan, shape, Pass::input_gradient,
-              norm_backward(layer, g, gradient_draws, options_.threads), x, g);
+  const NormPass pass{.layer = &layer,
+                      .direction = NormDirection::backward,
+                      .g = &g,
+                      .gradient_draws = draws(step, plan, Pass::input_gradient,
+                                              RandomUnit::gemmlowp_quantizer, mantissa::Operand::a)};
+  finish_norm(step, plan, pass, norm_backward(layer, g, pass.gradient_draws, options_.threads), g);
 }
 
-void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, const NormShape& shape, Pass pass,
-                              const NormResult& result, const Operand& x, const Operand& made) {
-  const bool forward = pass == Pass::forward;
+void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPass pass, NormResult result,
+                              const Operand& made) {
+  const bool forward = pass.direction == NormDirection::forward;
+  const NormShape& shape = pass.layer->shape;
   PassReport out;
   out.step = step;
   out.layer = plan.layer->name;
   out.kind = name_of(plan.layer->kind);
-  out.pass = pass;
+  out.pass = forward ? Pass::forward : Pass::input_gradient;
   out.gemm = {.m = shape.channels, .n = 1, .k = shape.batch * shape.spatial};
   out.formats = recipe_.norm.kind == NormRule::Kind::range ? "range batch norm" : "batch norm, fp32";
 
+  pass.drain_draws = draws(step, plan, out.pass, RandomUnit::drain_quantizer, mantissa::Operand::output);
   int bits = 32;
   if (recipe_.arithmetic == Arithmetic::floating) {
     // The results leave through quantizers like the array's.
     const TensorFormat& how = forward ? recipe_.activations : recipe_.errors;
     bits = how.format.bits();
     const std::vector<float> expected(result.reference.begin(), result.reference.end());
-    const Conversion conversion{.to = how.format,
-                                .rounding = how.rounding,
-                                .overflow = how.overflow,
-                                .via_fp16 = how.via_fp16,
-                                .scale = scale_exponent(how, forward ? 0 : loss_exponent_, expected)};
-    std::vector<std::uint8_t> codes(result.values.size());
+    pass.drain = Conversion{.to = how.format,
+                            .rounding = how.rounding,
+                            .overflow = how.overflow,
+                            .via_fp16 = how.via_fp16,
+                            .scale = scale_exponent(how, forward ? 0 : loss_exponent_, expected)};
+    result.codes.resize(result.values.size());
     std::vector<float> values(result.values.size());
     ConversionCounts counts;
-    kernels::quantize<std::uint8_t>(
-        result.values, conversion,
-        draws(step, plan, pass, RandomUnit::drain_quantizer, mantissa::Operand::output), codes,
-        options_.threads, &counts);
-    kernels::dequantize(codes, conversion, values, options_.threads);
-    out.accuracy = measure_accuracy<double>(values, result.reference, Grid{how.format, conversion.scale},
+    kernels::quantize<std::uint8_t>(result.values, *pass.drain, pass.drain_draws, result.codes,
+                                    options_.threads, &counts);
+    kernels::dequantize(result.codes, *pass.drain, values, options_.threads);
+    out.accuracy = measure_accuracy<double>(values, result.reference, Grid{how.format, pass.drain->scale},
                                             options_.threads);
     add_counts(out.accuracy, counts);
     out.formats += " -> " + how.format.name() + " " + how.rounding.name();
   } else {
     out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, options_.threads);
   }
-  out.gemm.a_bits = x.bits();
-  out.gemm.b_bits = made.bits();
+  engine_.run_norm(pass, result, "step " + std::to_string(step) + ", layer " + plan.layer->name);
+
+  out.gemm.a_bits = norm_bits(*pass.layer->x, recipe_.norm);
+  out.gemm.b_bits = norm_bits(made, recipe_.norm);
   out.gemm.c_bits = bits;
-  const NormStreams streams{.channels = out.gemm.m,
-                            .elements = out.gemm.k,
-                            .x_bits = x.bits(),
-                            .result_bits = bits,
-                            .gradient_bits = made.bits()};
-  out.cost = forward ? norm_forward_cost(arch_, streams) : norm_backward_cost(arch_, streams);
+  out.cost = norm_cycles(arch_,
+                         {.channels = out.gemm.m,
+                          .elements = out.gemm.k,
+                          .x_bits = out.gemm.a_bits,
+                          .result_bits = bits,
+                          .gradient_bits = out.gemm.b_bits},
+                         pass.direction);
   out.dense_cycles = out.cost.cycles();
   NormWork work{.range = recipe_.norm.kind == NormRule::Kind::range,
                 .backward = !forward,

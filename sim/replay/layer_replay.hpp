@@ -35,8 +35,9 @@ class LayerReplay {
   void run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass pass,
                 std::initializer_list<const Operand*> made);
   std::vector<Energy> energy_of(const ActionCounts& actions);
-  void finish_norm(std::uint32_t step, const LayerPlan& plan, const NormShape& shape, Pass pass,
-                   const NormResult& result, const Operand& x, const Operand& made);
+  // Quantizes the results and reports. `made` is the operand that was quantized for this pass first.
+  void finish_norm(std::uint32_t step, const LayerPlan& plan, NormPass pass, NormResult result,
+                   const Operand& made);
   DrawSource draws(std::uint32_t step, const LayerPlan& plan, Pass pass, RandomUnit unit,
                    mantissa::Operand side) const;
   void note(std::uint32_t step, const LayerPlan& plan, const std::string& what);

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "models/kernels/parallel.hpp"
-#include "models/kernels/quantize.hpp"
 #include "models/norm/batch_norm.hpp"
+#include "sim/replay/norm_stream.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -101,33 +101,18 @@ std::vector<double> reference_gradient(std::span<const double> x, std::span<cons
   return dx;
 }
 
-// What the unit reads: codes are decoded; in the 8-bit mode Range BN quantizes by itself.
-std::vector<float> used_values(const Operand& operand) {
-  return operand.arithmetic == Arithmetic::gemmlowp ? operand.values : quantized_values(operand);
-}
-
 std::vector<double> widened(std::span<const float> values) { return {values.begin(), values.end()}; }
 
 }  // namespace
-
-std::vector<float> quantized_values(const Operand& operand) {
-  if (operand.arithmetic == Arithmetic::fp32) return operand.values;
-  std::vector<float> values(operand.values.size());
-  if (operand.arithmetic == Arithmetic::floating) {
-    kernels::dequantize(operand.codes, {.to = operand.format, .scale = operand.scale}, values);
-  } else {
-    gemmlowp_dequantize(operand.integers, operand.range, values);
-  }
-  return values;
-}
 
 NormResult norm_forward(const NormLayer& layer, int threads) {
   const std::size_t elements = layer.x->values.size();
   NormResult result{std::vector<float>(elements), std::vector<double>(elements)};
   const bool range = layer.rule.kind == NormRule::Kind::range;
-  const std::vector<float> x = used_values(*layer.x);
+  const std::vector<float> x = norm_values(*layer.x, layer.rule);
   if (range) {
-    range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta, layer.rule.range, result.values);
+    result.saved =
+        range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta, layer.rule.range, result.values);
   }
   for_channels(layer.shape, threads, [&](std::int64_t channel) {
     if (!range) {
@@ -151,13 +136,12 @@ NormResult norm_backward(const NormLayer& layer, const Operand& g, const DrawSou
   const std::size_t elements = layer.x->values.size();
   NormResult result{std::vector<float>(elements), std::vector<double>(elements)};
   const bool range = layer.rule.kind == NormRule::Kind::range;
-  const std::vector<float> x = used_values(*layer.x);
-  const std::vector<float> used_g = used_values(g);
+  const std::vector<float> x = norm_values(*layer.x, layer.rule);
+  const std::vector<float> used_g = norm_values(g, layer.rule);
   if (range) {
     std::vector<float> y(elements);
-    const RangeBnTensorSaved saved =
-        range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta, layer.rule.range, y);
-    range_bn_tensor_backward(saved, used_g, draws, result.values);
+    result.saved = range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta, layer.rule.range, y);
+    result.gradients = range_bn_tensor_backward(*result.saved, used_g, draws, result.values);
   }
   for_channels(layer.shape, threads, [&](std::int64_t channel) {
     const float gamma = layer.gamma[channel];

@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "models/norm/range_bn_tensor.hpp"
-#include "sim/arch/architecture.hpp"
+#include "sim/arch/norm_cycles.hpp"
 #include "sim/recipe/recipe.hpp"
 #include "sim/replay/operand.hpp"
-#include "sim/report/replay_report.hpp"
 
 namespace mantissa::replay {
 
@@ -21,17 +21,28 @@ struct NormLayer {
   NormRule rule;
 };
 
+// One pass. Results of a recipe with codes leave through a quantizer like the array's.
+struct NormPass {
+  const NormLayer* layer = nullptr;
+  NormDirection direction = NormDirection::forward;
+  const Operand* g = nullptr;      // backward: the gradient of y
+  DrawSource gradient_draws = {};  // of the 8-bit mode's quantizer of g
+  std::optional<Conversion> drain = std::nullopt;
+  DrawSource drain_draws = {};
+};
+
 // What one pass gives: y or dx in FP32, before the quantizer, and the same in FP64 on the recorded numbers.
 struct NormResult {
   std::vector<float> values;
   std::vector<double> reference;
+  std::vector<std::uint8_t> codes = {};  // behind the quantizer; empty: there is none
+  // Of Range BN: what its forward pass saved, and of backward dgamma and dbeta.
+  std::optional<RangeBnTensorSaved> saved = std::nullopt;
+  std::optional<RangeBnTensorGradients> gradients = std::nullopt;
 };
 
-// The operand's values after quantizing, which is what the layer computes with.
-std::vector<float> quantized_values(const Operand& operand);
-
+// Without codes.
 NormResult norm_forward(const NormLayer& layer, int threads);
-// g is the gradient of y; `draws` is of the quantizer of Range BN's 8-bit mode.
 NormResult norm_backward(const NormLayer& layer, const Operand& g, const DrawSource& draws, int threads);
 
 }  // namespace mantissa::replay

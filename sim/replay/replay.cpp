@@ -86,6 +86,16 @@ std::int64_t images_of(const trace::Trace& trace, std::uint32_t step) {
   return 0;
 }
 
+// The units are as many and as long as the largest layers want them.
+void add_norm(const trace::Trace& trace, std::uint32_t step, const trace::Layer& layer, MachineNeeds& needs) {
+  const std::optional<NormShape> shape = norm_shape_of(trace, step, layer);
+  if (!shape) return;
+  NormSize size = needs.norm.value_or(NormSize{});
+  size.channels = std::max(size.channels, shape->channels);
+  size.elements = std::max(size.elements, shape->batch * shape->spatial);
+  needs.norm = size;
+}
+
 }  // namespace
 
 ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
@@ -110,17 +120,19 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
 
   const std::vector<std::uint32_t> steps = chosen_steps(trace, options);
   std::vector<std::vector<LayerPlan>> plans;
-  std::vector<ArrayFormats> arrays;
+  MachineNeeds needs;
   for (const std::uint32_t step : steps) {
     plans.push_back(plan_step(trace, step, recipe));
     for (const LayerPlan& plan : plans.back()) {
       for (const ArrayFormats& array : arrays_of(plan, recipe)) {
-        if (std::find(arrays.begin(), arrays.end(), array) == arrays.end()) arrays.push_back(array);
+        if (std::find(needs.arrays.begin(), needs.arrays.end(), array) == needs.arrays.end())
+          needs.arrays.push_back(array);
       }
+      if (recipe.norm.kind == NormRule::Kind::range) add_norm(trace, step, *plan.layer, needs);
     }
     report.images += images_of(trace, step);
   }
-  engine.prepare(recipe, arch, arrays);
+  engine.prepare(recipe, arch, needs);
 
   LayerReplay layers(trace, recipe, arch, loss_exponent(recipe, trace), options, engine, report);
   const std::size_t total = steps.size() * trace.layers().size();

@@ -8,6 +8,8 @@
 #include "sim/arch/array_pool.hpp"
 #include "sim/configs/config_file.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
+#include "sim/replay/engine_difference.hpp"
+#include "sim/replay/simulated_norm.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -74,22 +76,27 @@ class SimulatedEngine : public Engine {
   explicit SimulatedEngine(EngineOptions options) : options_(std::move(options)) {}
 
   std::string name() const override { return options_.name; }
-  std::uint64_t tiles_run() const override { return tiles_run_; }
+  std::uint64_t tiles_run() const override { return tiles_run_ + (norm_ ? norm_->groups_run() : 0); }
 
-  void prepare(const Recipe& recipe, const Architecture& arch,
-               const std::vector<ArrayFormats>& arrays) override {
+  void prepare(const Recipe& recipe, const Architecture& arch, const MachineNeeds& needs) override {
     check_recipe(recipe, arch, options_.name);
     arch_ = arch;
     pool_ = std::make_unique<ArrayPool>(
-        arch, arrays,
+        arch, needs.arrays,
         AcceleratorOptions{
             .engine = parse_engine(options_.name), .rtl_directory = options_.rtl, .wave = options_.wave});
+    if (needs.norm) norm_ = std::make_unique<SimulatedNorm>(arch, *needs.norm, options_);
   }
 
   void run(const GemmPass& pass, const GemmPassResult& result, const std::string& what) override {
     const std::optional<ArrayFormats> formats = array_formats(pass);
     if (!formats) return;  // a layer that the recipe leaves in FP32
     for (const Piece& piece : pieces(pass, result.sides)) run_piece(pass, result, *formats, piece, what);
+  }
+
+  void run_norm(const NormPass& pass, const NormResult& result, const std::string& what) override {
+    if (!result.saved) return;  // standard batch norm has no unit
+    norm_->run(pass, result, what);
   }
 
  private:
@@ -175,17 +182,9 @@ class SimulatedEngine : public Engine {
     try {
       return pool_->run(formats, job);
     } catch (const LockstepError& error) {
-      const LockstepDifference& difference = error.difference();
-      std::string text = "MISMATCH between SystemC and RTL in " + difference.unit + ", " + what + ", cycle " +
-                         std::to_string(difference.mismatch.cycle) +
-                         " of the GEMM: " + difference.mismatch.what + "\n" + describe(difference.mismatch) +
-                         "  seed " + std::to_string(difference.seed) + "\n";
-      if (!difference.wave.empty()) text += "  waveform: " + difference.wave.string() + "\n";
-      throw Difference(text + again());
+      throw Difference(lockstep_text(error.difference(), what, "GEMM") + again(options_));
     }
   }
-
-  std::string again() const { return options_.again.empty() ? "" : "  again: " + options_.again + "\n"; }
 
   std::string place(const GemmPass& pass, const Piece& piece, const std::string& what) const {
     static constexpr const char* names[] = {"forward", "input gradient", "weight gradient", "update"};
@@ -206,7 +205,7 @@ class SimulatedEngine : public Engine {
         throw Difference("MISMATCH between engine " + options_.name + " and the golden kernels, " +
                          place(pass, piece, what) + ": output (" + std::to_string(outputs.row0 + row) + ", " +
                          std::to_string(outputs.col0 + col) + ") is code " + std::to_string(actual) +
-                         ", expected " + std::to_string(expected) + "\n" + again());
+                         ", expected " + std::to_string(expected) + "\n" + again(options_));
       }
     }
   }
@@ -223,26 +222,14 @@ class SimulatedEngine : public Engine {
     const GemmCycles expected = gemm_cycles(arch_, shape, pass.skip, counts);
     const GemmCycles& actual = run.cycles;
     if (expected == actual) return;
-    std::string text = "MISMATCH between engine " + options_.name + " and the closed form, " +
-                       place(pass, piece, what) + "\n";
-    const auto line = [&](const char* figure, std::uint64_t wanted, std::uint64_t got) {
-      text += std::string("  ") + figure + ": expected " + std::to_string(wanted) + ", got " +
-              std::to_string(got) + (wanted == got ? "\n" : "   <--\n");
-    };
-    line("compute cycles", expected.compute, actual.compute);
-    line("load stalls", expected.stall_load, actual.stall_load);
-    line("write-back stalls", expected.stall_write_back, actual.stall_write_back);
-    line("drain stalls", expected.stall_drain, actual.stall_drain);
-    line("DRAM bytes", expected.dram_bytes, actual.dram_bytes);
-    line("SRAM bytes", expected.sram_bytes, actual.sram_bytes);
-    line("MACs", expected.macs, actual.macs);
-    line("skipped MACs", expected.skipped, actual.skipped);
-    throw Difference(text + again());
+    throw Difference("MISMATCH between engine " + options_.name + " and the closed form, " +
+                     place(pass, piece, what) + "\n" + cost_text(expected, actual) + again(options_));
   }
 
   EngineOptions options_;
   Architecture arch_;
   std::unique_ptr<ArrayPool> pool_;
+  std::unique_ptr<SimulatedNorm> norm_;  // where there are Range BN layers
   std::uint64_t tiles_run_ = 0;
 };
 

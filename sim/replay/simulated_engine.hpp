@@ -11,7 +11,8 @@ namespace mantissa::replay {
 
 struct EngineOptions {
   std::string name = "fast";  // fast, systemc, rtl, lockstep
-  std::uint64_t sample = 0;   // tiles per layer and pass; 0: all, 1..3 are taken as 4
+  std::uint64_t sample = 0;   // tiles per layer and pass; 0: all, 1..3 are taken as 4.
+                              // Of batch norms groups of channels, 2 at least
   std::string rtl = {};       // directory of the RTL; empty: ours
   std::string wave = {};   // where a lockstep run that finds a difference writes its waveform; empty: nowhere
   std::string again = {};  // the command that repeats this run, for the message of a difference

@@ -1,75 +1,107 @@
-// What batch norm costs, group by group. How long the units take is in norm_time_test.cpp.
+// What batch norm costs in closed form. That a machine takes as long is in norm_machine_test.cpp, how long
+// its units take in norm_time_test.cpp.
 #include "sim/arch/norm_cycles.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
 #include <stdexcept>
+#include <string>
 
 namespace mantissa {
 namespace {
 
-TEST(NormCycles, WorkedByHand) {
+Architecture small_machine() {
   Architecture arch;
-  arch.norm_lanes = 4;
-  arch.dram_latency_cycles = 10;
-  arch.dram_burst_bytes = 16;
-  arch.dram_burst_cycles = 2;
-  // 6 channels of 100: groups of 4 and 2. Forward, 8 bits: the units take 237 cycles. Group 0 moves three
-  // streams of 400 bytes: 25 bursts, 60 cycles each. That is hidden.
-  const GemmCycles forward = norm_forward_cost(arch, {.channels = 6, .elements = 100});
-  EXPECT_EQ(forward, (GemmCycles{.compute = 237 + 237,
-                                 .dram_bytes = 1800,
-                                 .dram_bytes_unique = 1200,
-                                 .sram_bytes = 3600,
-                                 .drained = 600,
-                                 .tiles = 2,
-                                 .steps = 2}));
-  // Backward with g of 32 bits: x 60, g 10 + 100 * 2 = 210, dx 60: 2 * 270 + 60 = 600 against 213.
-  // Group 1: x 10 + 13 * 2 = 36, g 10 + 50 * 2 = 110, dx 36: 328.
-  const GemmCycles backward = norm_backward_cost(arch, {.channels = 6, .elements = 100, .gradient_bits = 32});
-  EXPECT_EQ(backward.compute, 2U * 213);
-  EXPECT_EQ(backward.stall_load, (600U - 213) + (328U - 213));
-  EXPECT_EQ(backward.cycles(), 928U);
-  EXPECT_EQ(backward.dram_bytes, 600U * (1 + 4 + 1 + 4 + 1));
-  EXPECT_EQ(backward.dram_bytes_unique, 600U * (1 + 4 + 1));
-  EXPECT_EQ(backward.macs + backward.skipped, 0U);
+  arch.norm_lanes = 2;
+  arch.a_buffer_bytes = 12;
+  arch.b_buffer_bytes = 64;
+  arch.dram_latency_cycles = 6;
+  arch.dram_burst_bytes = 4;
+  arch.dram_burst_cycles = 1;
+  return arch;
 }
 
-TEST(NormCycles, SumOverGroups) {
-  std::mt19937_64 engine(4);
-  for (int i = 0; i < 300; ++i) {
-    Architecture arch;
-    arch.norm_lanes = static_cast<int>(1 + engine() % 9);
-    const NormStreams shape{.channels = static_cast<std::int64_t>(1 + engine() % 50),
-                            .elements = static_cast<std::int64_t>(2 + engine() % 3000),
-                            .x_bits = 6,
-                            .result_bits = 16,
-                            .gradient_bits = 8};
-    GemmCycles forward;
-    GemmCycles backward;
-    for (std::int64_t first = 0; first < shape.channels; first += arch.norm_lanes) {
-      NormStreams group = shape;
-      group.channels = std::min<std::int64_t>(arch.norm_lanes, shape.channels - first);
-      forward += norm_forward_cost(arch, group);
-      backward += norm_backward_cost(arch, group);
-    }
-    EXPECT_EQ(norm_forward_cost(arch, shape).cycles(), forward.cycles());
-    EXPECT_EQ(norm_forward_cost(arch, shape).dram_bytes, forward.dram_bytes);
-    EXPECT_EQ(norm_forward_cost(arch, shape).steps, forward.steps);
-    EXPECT_EQ(norm_backward_cost(arch, shape).cycles(), backward.cycles());
-    EXPECT_EQ(norm_backward_cost(arch, shape).stall_load, backward.stall_load);
-    EXPECT_EQ(norm_backward_cost(arch, shape).sram_bytes, backward.sram_bytes);
-  }
+// The example of ARITHMETIC.md 8.
+TEST(NormCycles, ForwardWorkedByHand) {
+  const NormStreams shape{.channels = 3, .elements = 5};
+  EXPECT_EQ(norm_step_length(small_machine(), shape, NormDirection::forward), 3);
+  EXPECT_EQ(norm_cycles(small_machine(), shape, NormDirection::forward), (GemmCycles{.compute = 106,
+                                                                                     .stall_load = 31,
+                                                                                     .stall_write_back = 13,
+                                                                                     .dram_bytes = 45,
+                                                                                     .dram_bytes_unique = 30,
+                                                                                     .sram_bytes = 90,
+                                                                                     .a_taken = 30,
+                                                                                     .drained = 15,
+                                                                                     .tiles = 2,
+                                                                                     .steps = 8}));
+}
+
+// One channel of 4 elements, g of 32 bits: B holds 4 of them per lane in a half, A 3 of x.
+//   step  pass, elements  x       g        compute   write-back
+//   0     1, 3            0..7    7..16    16..19
+//   1     1, 1            16..23  23..30   30..39 (1 + 8)
+//   2     2, 3            30..37  37..46   46..54 (3 + 5)
+//   3     2, 1            46..53  53..60   60..66    60..67 of step 2, 67..74 of step 3
+// Idle: 0..16, 19..30, 39..46, 54..60 load; 66..74 write-back.
+TEST(NormCycles, BackwardWorkedByHand) {
+  const GemmCycles cost = norm_cycles(small_machine(), {.channels = 1, .elements = 4, .gradient_bits = 32},
+                                      NormDirection::backward);
+  EXPECT_EQ(cost, (GemmCycles{.compute = 3 + 9 + 8 + 6,
+                              .stall_load = 16 + 11 + 7 + 6,
+                              .stall_write_back = 8,
+                              .dram_bytes = 8 + 32 + 4,
+                              .dram_bytes_unique = 4 + 16 + 4,
+                              .sram_bytes = 88,
+                              .a_taken = 8,
+                              .b_staged = 8,
+                              .drained = 4,
+                              .tiles = 1,
+                              .steps = 4}));
+  EXPECT_EQ(cost.cycles(), 74U);
+}
+
+// Memory that is never waited for: what is left is the units' own time.
+TEST(NormCycles, OfTheUnitsAlone) {
+  Architecture arch;
+  arch.norm_lanes = 4;
+  arch.dram_latency_cycles = 0;
+  arch.dram_burst_bytes = 1 << 20;
+  arch.dram_burst_cycles = 1;
+  const NormStreams shape{.channels = 10, .elements = 100};
+  const GemmCycles forward = norm_cycles(arch, shape, NormDirection::forward);
+  EXPECT_EQ(forward.compute, 3U * (100 + 34 + 3) + 3 * (100 + 3));
+  EXPECT_EQ(forward.stall_load, 1U);
+  EXPECT_EQ(forward.stall_write_back, 1U);
+  const GemmCycles backward = norm_cycles(arch, shape, NormDirection::backward);
+  EXPECT_EQ(backward.compute, 3U * (100 + 8 + 100 + 5));
+  EXPECT_EQ(backward.stall_load, 2U);
+  EXPECT_EQ(backward.stall_write_back, 1U);
 }
 
 TEST(NormCycles, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(norm_forward_cost({}, {.channels = 0, .elements = 4}), std::invalid_argument);
-  EXPECT_THROW(norm_forward_cost({}, {.channels = 1, .elements = 1}), std::invalid_argument);
-  EXPECT_THROW(norm_backward_cost({}, {.channels = 1 << 20, .elements = (1 << 20) + 1}),
-               std::invalid_argument);
-  EXPECT_THROW(norm_backward_cost({}, {.channels = 1, .elements = 4, .x_bits = 0}), std::invalid_argument);
+  const auto refusal = [](const Architecture& arch, const NormStreams& shape, NormDirection direction) {
+    try {
+      norm_cycles(arch, shape, direction);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was refused");
+  };
+  const auto refuses = [&](const NormStreams& shape, const std::string& why, const Architecture& arch = {}) {
+    EXPECT_NE(refusal(arch, shape, NormDirection::backward).find(why), std::string::npos) << why;
+  };
+  refuses({.channels = 0, .elements = 4}, "0 channels");
+  refuses({.channels = 1, .elements = 1}, "1 elements");
+  refuses({.channels = 1 << 20, .elements = (1 << 20) + 1}, "2^40");
+  refuses({.channels = 1, .elements = 4, .x_bits = 0}, "1..32 bits");
+  Architecture arch = small_machine();
+  refuses({.channels = 1 << 15, .elements = 1 << 20}, "2^30 steps", arch);
+  refuses({.channels = 1, .elements = 4, .x_bits = 32}, "a_buffer_bytes 12", arch);
+  arch.b_buffer_bytes = 3;
+  refuses({.channels = 1, .elements = 4}, "b_buffer_bytes 3", arch);
+  // Forward has no g.
+  EXPECT_EQ(refusal(arch, {.channels = 1, .elements = 4}, NormDirection::forward), "nothing was refused");
 }
 
 }  // namespace

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "sim/arch/accelerator.hpp"
+#include "testbench/arch/faulty_rtl.hpp"
 #include "testbench/arch/machine_cases.hpp"
 #include "testbench/cli/scratch.hpp"
 
@@ -105,26 +104,6 @@ TEST(LongRtlMachine, AllArraysAsGoldenModelAndClosedForm) {
   builds.push_back({.rows = 8, .cols = 8, .pipe_latency = 1, .integers = IntegerWidths{8, 16}});
   expect_same_everywhere(builds, 4, 6);
 }
-
-// A copy of the RTL in which one line is wrong.
-class FaultyRtl {
- public:
-  FaultyRtl(const std::string& file, const std::string& right, const std::string& wrong) {
-    fs::copy(MANTISSA_RTL_DIR, directory_);
-    const fs::path path = directory_ / file;
-    std::ifstream in(path);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    in.close();
-    const std::size_t at = text.find(right);
-    if (at == std::string::npos) throw std::runtime_error("no such text in " + file + ": " + right);
-    std::ofstream(path) << text.replace(at, right.size(), wrong);
-  }
-  const fs::path& directory() const { return directory_; }
-
- private:
-  Scratch scratch_;
-  fs::path directory_ = fs::path(scratch_.path()) / "rtl";
-};
 
 // Lockstep stops on every job that the faulty RTL gets wrong on its own, and on none with sound RTL.
 void expect_found(const FaultyRtl& rtl, const std::string& port, const std::string& stage,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/arch/faulty_rtl.hpp"
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
 
@@ -142,18 +143,63 @@ TEST(Replay, OtherDataflowsHaveTheirOwnCycles) {
 }
 
 // The engines compare every bit and cycle with the fast one; what they found would be exit code 1.
-TEST(Replay, EnginesThatSimulateCyclesHaveIntegers) {
+TEST(Replay, EnginesThatSimulateCyclesHaveIntegersAndRangeNorms) {
   const Scratch scratch;
-  const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
+  // Layers of up to 32 channels: of 11 groups 4 are sampled, the last one is partial.
+  const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\nnorm_lanes: 3\n");
   const std::vector<std::string> base = {cnn, "--recipe", "int8-rangebn", "--arch", arch};
   const json fast = replay(base);
-  for (const char* engine : {"systemc", "lockstep"}) {
+  for (const char* engine : {"systemc", "rtl", "lockstep"}) {
     std::vector<std::string> arguments = base;
     arguments.insert(arguments.end(), {"--engine", engine, "--sample", "4"});
     const json report = replay(arguments);
     ASSERT_TRUE(report.contains("layers")) << engine;
     EXPECT_EQ(report["layers"], fast["layers"]) << engine;
     EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << engine;
+  }
+}
+
+// All of it, nothing sampled.
+TEST(LongReplay, EnginesRunEveryTileAndGroup) {
+  const Scratch scratch;
+  const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
+  const std::vector<std::string> base = {cnn, "--recipe", "int8-rangebn", "--arch", arch, "--steps", "20"};
+  const json fast = replay(base);
+  for (const char* engine : {"systemc", "lockstep"}) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--engine", engine});
+    const json report = replay(arguments);
+    ASSERT_TRUE(report.contains("layers")) << engine;
+    EXPECT_EQ(report["layers"], fast["layers"]) << engine;
+    std::uint64_t tiles = 0;
+    for (const json& layer : fast["layers"]) {
+      if (layer["kind"] == "batchnorm") {
+        tiles += (layer["channels"].get<std::uint64_t>() + 15) / 16;
+      } else {
+        tiles += (layer["M"].get<std::uint64_t>() + 3) / 4 * ((layer["N"].get<std::uint64_t>() + 3) / 4);
+      }
+    }
+    EXPECT_EQ(report["sampled_tiles"], tiles) << engine;
+  }
+}
+
+// The shipped trace with a fault in the unit that finds the ranges: ties make it show.
+TEST(Replay, AFaultInANormUnitStopsTheRun) {
+  const FaultyRtl rtl("range_bn_forward.sv", "if (above | (position_q == '0))",
+                      "if (above | (high_q == x_i) | (position_q == '0))");
+  const Scratch scratch;
+  const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
+  for (const auto& [engine, message] :
+       {std::pair("lockstep", "MISMATCH between SystemC and RTL in range_bn_forward, lane "),
+        std::pair("rtl", "MISMATCH between engine rtl and the golden model, step 20, layer ")}) {
+    const Finished run = run_in_scratch(
+        "mantissa replay " + cnn + " --recipe int8-rangebn --sample 4 --arch " + arch + " --engine " +
+        engine + " --rtl " + rtl.directory().string() + "; echo exit code $?; ls");
+    EXPECT_EQ(run.out.find(message), 0U) << run.out;
+    EXPECT_NE(run.out.find("  again: "), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("\nexit code 1\n"), std::string::npos) << run.out;
+    const bool waves = run.out.find("\nreplay_seed1.fst\n") != std::string::npos;
+    EXPECT_EQ(waves, std::string(engine) == "lockstep") << run.out;
   }
 }
 
@@ -176,6 +222,34 @@ TEST(Replay, GradientsMayStayWideOrHaveTheirOwnCopy) {
     const json simulated =
         replay({cnn, "--recipe", recipe, "--arch", arch, "--engine", "systemc", "--sample", "4"});
     EXPECT_EQ(fast["layers"], simulated["layers"]) << line;
+  }
+}
+
+// What norms read and write: codes with a stochastic quantizer behind them, integers of 16 bits, and the
+// 8-bit mode in a recipe of codes.
+TEST(Replay, RangeNormsInEveryKindOfMemory) {
+  const Scratch scratch;
+  const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\nnorm_lanes: 5\n");
+  std::string wide = contents(MANTISSA_SOURCE_DIR "/sim/configs/recipes/int8-rangebn.yaml");
+  for (const auto& [from, to] : {std::pair("activations: {bits: 8", "activations: {bits: 16"),
+                                 std::pair("{bits: 16, rounding: rne}", "{bits: 8}"),
+                                 std::pair("precision: int8", "precision: fp32")}) {
+    const std::size_t at = wide.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    wide.replace(at, std::string(from).size(), to);
+  }
+  const auto expect_same = [&](const std::string& recipe) {
+    const std::vector<std::string> base = {cnn, "--recipe", recipe, "--arch", arch, "--steps", "20"};
+    std::vector<std::string> simulated = base;
+    simulated.insert(simulated.end(), {"--engine", "systemc", "--sample", "4"});
+    const json report = replay(simulated);
+    ASSERT_TRUE(report.contains("layers"));
+    EXPECT_EQ(report["layers"], replay(base)["layers"]) << contents(recipe);
+  };
+  expect_same(written(scratch, "wide.yaml", wide));
+  for (const char* norm :
+       {"norm: {kind: range, chunks: 4, constant: reference}", "norm: {kind: range, precision: int8}"}) {
+    expect_same(changed_fp8(scratch, "norm", norm));
   }
 }
 

@@ -41,7 +41,7 @@ class GemmController {
   // Just before the clock edge that ends it, with the outputs that the array shows.
   void cycle();
   // Nothing has gone into the array for a while, and nothing is in it: its clock may stand still.
-  bool array_rests() const { return quiet_ > 2; }
+  bool units_rest() const { return quiet_ > 2; }
   bool finished() const { return written_ == plan_.tiles(); }
   std::uint64_t cycles() const { return static_cast<std::uint64_t>(cycle_); }
 

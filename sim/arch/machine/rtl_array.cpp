@@ -3,13 +3,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/arch/machine/rtl_unit.hpp"
 #include "sim/units/int_array.hpp"
 #include "sim/units/mac_array.hpp"
 
 namespace mantissa {
 namespace {
-
-namespace fs = std::filesystem;
 
 void set_format(UnitParameters& parameters, const std::string& prefix, const Format& format) {
   parameters.set(prefix + "Exp", format.exponent_bits);
@@ -86,19 +85,9 @@ void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
 }
 
 CompiledDevice compile_array(const Architecture& arch, const ArrayFormats& formats,
-                             const fs::path& rtl_directory, bool wave) {
+                             const std::filesystem::path& rtl_directory, bool wave) {
   check_rtl_array(arch, formats);
-  const fs::path directory = rtl_directory.empty() ? fs::path(MANTISSA_RTL_DIR) : rtl_directory;
-  VerilatorJob job;
-  job.top = array_name(formats);
-  job.files = {directory / "simulation.vlt", directory / "mantissa_pkg.sv", directory / (job.top + ".sv")};
-  job.library_dirs = {directory};
-  job.wave = wave;
-  job.closed = true;
-  const UnitParameters parameters = array_parameters(arch, formats);
-  for (const auto& [name, value] : parameters.values())
-    job.parameters.emplace_back(name, std::to_string(value));
-  return verilate(job);
+  return compile_unit(array_name(formats), array_parameters(arch, formats), rtl_directory, wave);
 }
 
 }  // namespace mantissa

@@ -24,8 +24,7 @@ void check_array(const Architecture& arch, const ArrayFormats& formats);
 // Throws std::invalid_argument that says what the RTL array has, for what it does not have.
 void check_rtl_array(const Architecture& arch, const ArrayFormats& formats);
 
-// The sources of this project, unless there is another directory with files of the same names. Compiled
-// arrays are cached.
+// As compile_unit, which has the directory. Throws what check_rtl_array throws.
 CompiledDevice compile_array(const Architecture& arch, const ArrayFormats& formats,
                              const std::filesystem::path& rtl_directory = {}, bool wave = false);
 

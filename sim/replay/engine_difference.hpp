@@ -1,0 +1,22 @@
+// What a person reads when an engine did something else than the golden kernels and the closed form.
+#pragma once
+
+#include <string>
+
+#include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/lockstep.hpp"
+#include "sim/replay/simulated_engine.hpp"
+
+namespace mantissa::replay {
+
+// The command that repeats the run, as the last line; empty where there is none.
+std::string again(const EngineOptions& options);
+
+// SystemC and RTL differ; `what` is the pass, `job` what its cycles are counted in.
+std::string lockstep_text(const LockstepDifference& difference, const std::string& what,
+                          const std::string& job);
+
+// Figures side by side, wrong ones marked.
+std::string cost_text(const GemmCycles& expected, const GemmCycles& actual);
+
+}  // namespace mantissa::replay

@@ -1,0 +1,126 @@
+#include "sim/replay/simulated_norm.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "sim/dut/bits.hpp"
+#include "sim/replay/difference.hpp"
+#include "sim/replay/engine_difference.hpp"
+#include "sim/replay/norm_stream.hpp"
+
+namespace mantissa::replay {
+namespace {
+
+// The first and the last group, which may be partial, and others evenly between.
+std::set<std::int64_t> sampled(std::int64_t groups, std::int64_t wanted) {
+  std::set<std::int64_t> chosen = {0, groups - 1};
+  for (std::int64_t i = 1; i < wanted; ++i) chosen.insert(i * groups / wanted);
+  return chosen;
+}
+
+std::string hex(float value) { return Bits(32, fp32_bits(value)).hex(); }
+
+}  // namespace
+
+SimulatedNorm::SimulatedNorm(const Architecture& arch, const NormSize& size, EngineOptions options)
+    : arch_(arch),
+      options_(std::move(options)),
+      machine_(
+          arch, size,
+          {.engine = parse_engine(options_.name), .rtl_directory = options_.rtl, .wave = options_.wave}) {}
+
+void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const std::string& what) {
+  const NormLayer& layer = *pass.layer;
+  const RangeBnTensorConfig& config = layer.rule.range;
+  const NormStream x(*layer.x, layer.rule, Rounding::rne(), {});
+  NormJob job{.direction = pass.direction,
+              .shape = layer.shape,
+              .first_channel = 0,
+              .channels = layer.shape.channels,
+              .x = x.stored(),
+              .gamma = result.saved->gamma,
+              .beta = result.saved->beta,
+              .config = config.channel,
+              .precision = config.precision,
+              .saved = result.saved->channels,
+              .drain = pass.drain,
+              .draws = pass.drain_draws};
+  std::optional<NormStream> g;
+  if (pass.direction == NormDirection::backward) {
+    g.emplace(*pass.g, layer.rule, config.gradient_rounding, pass.gradient_draws);
+    job.g = g->stored();
+  }
+  const std::int64_t lanes = arch_.norm_lanes;
+  const std::int64_t groups = (job.channels + lanes - 1) / lanes;
+  const auto wanted = std::max<std::int64_t>(2, static_cast<std::int64_t>(options_.sample));
+  if (options_.sample == 0 || wanted >= groups) {
+    run_job(pass, result, job, what);
+    return;
+  }
+  for (const std::int64_t group : sampled(groups, wanted)) {
+    NormJob part = job;
+    part.first_channel = group * lanes;
+    part.channels = std::min(lanes, job.channels - part.first_channel);
+    part.inv_range = result.saved->inv_range;
+    run_job(pass, result, part, what);
+  }
+}
+
+void SimulatedNorm::run_job(const NormPass& pass, const NormResult& result, const NormJob& job,
+                            const std::string& what) {
+  const std::string place =
+      what + (pass.direction == NormDirection::forward ? ", forward" : ", input gradient") + ", channels " +
+      std::to_string(job.first_channel) + ".." + std::to_string(job.first_channel + job.channels - 1);
+  try {
+    const NormRun run = machine_.run(job);
+    groups_run_ += run.cycles.tiles;
+    compare(result, job, run, place);
+  } catch (const LockstepError& error) {
+    throw Difference(lockstep_text(error.difference(), place, "pass") + again(options_));
+  } catch (const UnitFailure& error) {
+    differs(place, error.what());
+  }
+}
+
+void SimulatedNorm::differs(const std::string& place, const std::string& what) const {
+  throw Difference("MISMATCH between engine " + options_.name + " and the golden model, " + place + ": " +
+                   what + "\n" + again(options_));
+}
+
+void SimulatedNorm::compare(const NormResult& result, const NormJob& job, const NormRun& run,
+                            const std::string& place) const {
+  const bool forward = job.direction == NormDirection::forward;
+  for (std::int64_t i = 0; i < job.channels; ++i) {
+    const std::int64_t channel = job.first_channel + i;
+    const auto check = [&](const std::string& name, float expected, float actual) {
+      if (fp32_bits(expected) == fp32_bits(actual)) return;
+      differs(place, name + " of channel " + std::to_string(channel) + " is " + hex(actual) + ", expected " +
+                         hex(expected));
+    };
+    if (forward) {
+      const RangeBnSaved& expected = result.saved->channels[channel];
+      check("mean", expected.mean, run.saved[i].mean);
+      check("inv", expected.inv, run.saved[i].inv);
+      if (expected.argmax != run.saved[i].argmax || expected.argmin != run.saved[i].argmin)
+        differs(place, "the range of channel " + std::to_string(channel) + " ends at other elements");
+    } else {
+      check("dgamma", result.gradients->gamma[channel], run.gradients[i].gamma);
+      check("dbeta", result.gradients->beta[channel], run.gradients[i].beta);
+    }
+    for (std::int64_t element = 0; element < job.elements(); ++element) {
+      const std::int64_t at = job.place(channel, element);
+      const std::uint32_t expected = result.codes.empty() ? fp32_bits(result.values[at]) : result.codes[at];
+      const std::uint32_t actual = run.codes[i * job.elements() + element];
+      if (expected == actual) continue;
+      differs(place, "element " + std::to_string(element) + " of channel " + std::to_string(channel) +
+                         " is code " + std::to_string(actual) + ", expected " + std::to_string(expected));
+    }
+  }
+  const GemmCycles expected = norm_cycles(arch_, streams_of(job), job.direction);
+  if (expected == run.cycles) return;
+  throw Difference("MISMATCH between engine " + options_.name + " and the closed form, " + place + "\n" +
+                   cost_text(expected, run.cycles) + again(options_));
+}
+
+}  // namespace mantissa::replay
