@@ -52,13 +52,15 @@ struct DrawSource {
   std::uint64_t stream = 0;
   int lanes = 16;
   int leap = Lfsr::default_leap;
+  // Draws of every lane that belong to what came before: draw 0 of this source is draw `before` of the lane.
+  std::uint64_t before = 0;
 
   // Throws std::invalid_argument unless there is a lane and the leap is 1..32.
   void check() const;
   // Lane's generator, positioned so that its next draw is draw `first`.
   Lfsr lane(std::uint64_t index, std::uint64_t first = 0) const {
     Lfsr lfsr(lane_seed(run_seed, stream, index), leap);
-    if (first != 0) lfsr.skip(first);
+    if (before + first != 0) lfsr.skip(before + first);
     return lfsr;
   }
 };

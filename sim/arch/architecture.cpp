@@ -44,23 +44,23 @@ std::string_view name_of(Dataflow dataflow) {
   throw std::logic_error("a dataflow without a name");
 }
 
-// The upper limits keep every product of the closed form within 64 bits; no machine comes near them.
 void Architecture::check() const {
-  check_range("rows", rows, 1, ArchitectureLimits::side);
-  check_range("cols", cols, 1, ArchitectureLimits::side);
-  check_range("window", window, 1, ArchitectureLimits::window);
-  check_range("depth", depth, 1, 1024);
-  check_range("port", port, 1, ArchitectureLimits::window);
-  check_range("pipe_latency", pipe_latency, 0, 1024);
-  check_range("a_buffer_bytes", a_buffer_bytes, 1, std::int64_t{1} << 40);
-  check_range("b_buffer_bytes", b_buffer_bytes, 1, std::int64_t{1} << 40);
-  check_range("dram_latency_cycles", dram_latency_cycles, 0, 1 << 20);
-  check_range("dram_burst_bytes", dram_burst_bytes, 1, 1 << 20);
-  check_range("dram_burst_cycles", dram_burst_cycles, 1, 1 << 12);
-  check_range("norm_lanes", norm_lanes, 1, ArchitectureLimits::side);
-  if (!(clock_mhz > 0 && clock_mhz <= 1e6)) {
+  using Bounds = ArchitectureLimits;
+  check_range("rows", rows, 1, Bounds::side);
+  check_range("cols", cols, 1, Bounds::side);
+  check_range("window", window, 1, Bounds::window);
+  check_range("depth", depth, 1, Bounds::depth);
+  check_range("port", port, 1, Bounds::window);
+  check_range("pipe_latency", pipe_latency, 0, Bounds::pipe_latency);
+  check_range("a_buffer_bytes", a_buffer_bytes, 1, Bounds::buffer_bytes);
+  check_range("b_buffer_bytes", b_buffer_bytes, 1, Bounds::buffer_bytes);
+  check_range("dram_latency_cycles", dram_latency_cycles, 0, Bounds::dram_latency_cycles);
+  check_range("dram_burst_bytes", dram_burst_bytes, 1, Bounds::dram_burst_bytes);
+  check_range("dram_burst_cycles", dram_burst_cycles, 1, Bounds::dram_burst_cycles);
+  check_range("norm_lanes", norm_lanes, 1, Bounds::side);
+  if (!(clock_mhz >= Bounds::min_clock_mhz && clock_mhz <= Bounds::max_clock_mhz)) {
     throw std::invalid_argument("clock_mhz " + std::to_string(clock_mhz) +
-                                " is out of range; it is above 0 and at most 1000000");
+                                " is out of range; it is 0.001..1000000");
   }
 }
 

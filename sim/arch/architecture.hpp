@@ -15,10 +15,19 @@ enum class Dataflow : std::uint8_t { os_skip, scalesim_ws, scalesim_is, scalesim
 Dataflow parse_dataflow(std::string_view text);  // "os-skip", "scalesim-ws", ...
 std::string_view name_of(Dataflow dataflow);
 
-// The largest machine that can be modelled.
+// The largest machine that can be modelled: no machine comes near it, and every product of the closed form
+// stays within 64 bits.
 struct ArchitectureLimits {
-  static constexpr int side = 4096;     // rows, columns
-  static constexpr int window = 65535;  // a count of non-zeros has 16 bits
+  static constexpr int side = 4096;     // rows, columns, norm_lanes
+  static constexpr int window = 65535;  // and port: a count of non-zeros has 16 bits
+  static constexpr int depth = 1024;
+  static constexpr int pipe_latency = 1024;
+  static constexpr std::int64_t buffer_bytes = std::int64_t{1} << 40;
+  static constexpr std::int64_t dram_latency_cycles = 1 << 20;
+  static constexpr std::int64_t dram_burst_bytes = 1 << 20;
+  static constexpr std::int64_t dram_burst_cycles = 1 << 12;
+  static constexpr double min_clock_mhz = 0.001;
+  static constexpr double max_clock_mhz = 1e6;
 };
 
 struct Architecture {

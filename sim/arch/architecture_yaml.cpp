@@ -9,10 +9,9 @@
 namespace mantissa {
 namespace {
 
-// Far beyond every machine, and small enough that no product of sizes overflows.
-constexpr int max_side = 4096;
-constexpr std::int64_t max_bytes = std::int64_t{1} << 40;
-constexpr std::int64_t max_cycles = std::int64_t{1} << 20;
+using Bounds = ArchitectureLimits;
+constexpr std::int64_t zero = 0;
+constexpr std::int64_t one = 1;
 
 // At least one window of one tile of 8-bit elements must fit half a buffer, or nothing can run. Wider
 // elements are looked at GEMM by GEMM.
@@ -35,22 +34,22 @@ Architecture read_architecture(const YamlDocument& document) {
   root.require("name");
   root.read("name", arch.name);
   root.read_with("dataflow", arch.dataflow, [](const std::string& text) { return parse_dataflow(text); });
-  root.read("rows", arch.rows, {1, max_side});
-  root.read("cols", arch.cols, {1, max_side});
-  root.read("window", arch.window, {1, max_side});
-  root.read("depth", arch.depth, {1, max_side});
-  root.read("port", arch.port, {1, max_side});
+  root.read("rows", arch.rows, {1, Bounds::side});
+  root.read("cols", arch.cols, {1, Bounds::side});
+  root.read("window", arch.window, {1, Bounds::window});
+  root.read("depth", arch.depth, {1, Bounds::depth});
+  root.read("port", arch.port, {1, Bounds::window});
   root.read("skip_gradients", arch.skip_gradients);
   root.read("skip_forward", arch.skip_forward);
-  root.read("pipe_latency", arch.pipe_latency, {0, max_side});
+  root.read("pipe_latency", arch.pipe_latency, {0, Bounds::pipe_latency});
   root.read("acc_double_buffer", arch.acc_double_buffer);
-  root.read("a_buffer_bytes", arch.a_buffer_bytes, {std::int64_t{1}, max_bytes});
-  root.read("b_buffer_bytes", arch.b_buffer_bytes, {std::int64_t{1}, max_bytes});
-  root.read("dram_latency_cycles", arch.dram_latency_cycles, {std::int64_t{0}, max_cycles});
-  root.read("dram_burst_bytes", arch.dram_burst_bytes, {std::int64_t{1}, std::int64_t{1} << 20});
-  root.read("dram_burst_cycles", arch.dram_burst_cycles, {std::int64_t{1}, max_cycles});
-  root.read("norm_lanes", arch.norm_lanes, {1, max_side});
-  root.read("clock_mhz", arch.clock_mhz, {1, 100000});
+  root.read("a_buffer_bytes", arch.a_buffer_bytes, {one, Bounds::buffer_bytes});
+  root.read("b_buffer_bytes", arch.b_buffer_bytes, {one, Bounds::buffer_bytes});
+  root.read("dram_latency_cycles", arch.dram_latency_cycles, {zero, Bounds::dram_latency_cycles});
+  root.read("dram_burst_bytes", arch.dram_burst_bytes, {one, Bounds::dram_burst_bytes});
+  root.read("dram_burst_cycles", arch.dram_burst_cycles, {one, Bounds::dram_burst_cycles});
+  root.read("norm_lanes", arch.norm_lanes, {1, Bounds::side});
+  root.read("clock_mhz", arch.clock_mhz, {Bounds::min_clock_mhz, Bounds::max_clock_mhz});
   root.read("energy", arch.energy);
   root.finish();
   root.checked([&] {

@@ -105,6 +105,7 @@ void count_memory(Counter& counter, const Architecture& arch, const GemmWork& wo
   counter.add(c, c_bytes + written_back);
   counter.add(larger, moved - written_back);
   counter.add("dram byte", cost.dram_bytes);
+  if (arch.dataflow != Dataflow::os_skip) return;  // the others have no staging
   counter.add("staging write byte", b_bytes);
   counter.add("staging read byte " + std::to_string(arch.depth * arch.window),
               packed_bytes(cost.macs, work.b.bits()));

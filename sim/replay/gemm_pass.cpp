@@ -7,10 +7,10 @@
 
 #include "models/kernels/gemm.hpp"
 #include "models/kernels/gemm_float.hpp"
-#include "models/kernels/parallel.hpp"
 #include "models/kernels/quantize.hpp"
 #include "models/mac/arithmetic.hpp"
 #include "sim/arch/nonzero_counts.hpp"
+#include "sim/replay/drain.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -178,63 +178,22 @@ void add_bias(const GemmPass& pass, GemmPassResult& result) {
   }
 }
 
-// Calls body(position of the row in tile order, position in [groups, m, n], columns) for each row of each
-// tile. In tile order, unused rows and columns included, the drain is a plain tensor pass: element i takes
-// draw i / Cols of lane i mod Cols (ARITHMETIC.md 7).
-template <class Body>
-void for_tile_rows(const GemmPassResult& result, std::int64_t groups, const Architecture& arch, int threads,
-                   const Body& body) {
-  const std::int64_t m = result.sides.m;
-  const std::int64_t n = result.sides.n;
-  const std::int64_t tile_rows = (m + arch.rows - 1) / arch.rows;
-  const std::int64_t tile_cols = (n + arch.cols - 1) / arch.cols;
-  kernels::parallel_ranges(groups * tile_rows, 1, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t tile_row = begin; tile_row < end; ++tile_row) {
-      const std::int64_t group = tile_row / tile_rows;
-      const std::int64_t first_row = tile_row % tile_rows * arch.rows;
-      const std::int64_t rows = std::min<std::int64_t>(arch.rows, m - first_row);
-      for (std::int64_t tile_col = 0; tile_col < tile_cols; ++tile_col) {
-        const std::int64_t tile = tile_row * tile_cols + tile_col;
-        const std::int64_t cols = std::min<std::int64_t>(arch.cols, n - tile_col * arch.cols);
-        for (std::int64_t row = 0; row < rows; ++row) {
-          body((tile * arch.rows + row) * arch.cols, (group * m + first_row + row) * n + tile_col * arch.cols,
-               cols);
-        }
-      }
-    }
-  });
-}
-
 template <class Code>
-void drain_codes(const GemmPass& pass, const Architecture& arch, const Conversion& drain,
+void drain_codes(const GemmPass& pass, const Architecture& arch, const Conversion& how,
                  GemmPassResult& result, int threads) {
-  const auto [m, n, k] = result.sides;
-  const std::int64_t groups = pass.geometry.groups;
-  const std::int64_t tiles = groups * ((m + arch.rows - 1) / arch.rows) * ((n + arch.cols - 1) / arch.cols);
-  std::vector<float> ordered(tiles * arch.rows * arch.cols);
-  for_tile_rows(result, groups, arch, threads, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
-    std::copy_n(result.sums.begin() + from, count, ordered.begin() + to);
-  });
-  std::vector<Code> codes(ordered.size());
-  const DrawSource draws = draws_of(pass, arch, RandomUnit::drain_quantizer);
-  if constexpr (sizeof(Code) <= 2) {
-    kernels::quantize<Code>(ordered, drain, draws, codes, threads, &result.counts);
-  } else {
-    result.counts = quantize<Code>(ordered, drain, draws, codes);
-  }
-  result.counts.elements = result.sums.size();
-  const Conversion back{.to = drain.to, .scale = result.output_scale};
+  const DrainedProduct product{
+      .groups = pass.geometry.groups, .m = result.sides.m, .n = result.sides.n, .rows = arch.rows};
+  std::vector<Code> codes(result.sums.size());
+  result.counts = drain_quantize<Code>(result.sums, product, how,
+                                       draws_of(pass, arch, RandomUnit::drain_quantizer), codes, threads);
+  result.codes.assign(codes.begin(), codes.end());
+  result.values.resize(codes.size());
+  const Conversion back{.to = how.to, .scale = result.output_scale};
   if constexpr (sizeof(Code) == 1) {
-    kernels::dequantize(codes, back, ordered, threads);
+    kernels::dequantize(codes, back, result.values, threads);
   } else {
-    dequantize<Code>(codes, back, ordered);
+    dequantize<Code>(codes, back, result.values);
   }
-  result.codes.resize(result.sums.size());
-  result.values.resize(result.sums.size());
-  for_tile_rows(result, groups, arch, threads, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
-    std::copy_n(codes.begin() + from, count, result.codes.begin() + to);
-    std::copy_n(ordered.begin() + from, count, result.values.begin() + to);
-  });
 }
 
 void drain(const GemmPass& pass, const Architecture& arch, GemmPassResult& result, int threads) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/replay/buffer_check.hpp"
 #include "sim/replay/layer_replay.hpp"
 
 namespace mantissa::replay {
@@ -124,6 +125,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   for (const std::uint32_t step : steps) {
     plans.push_back(plan_step(trace, step, recipe));
     for (const LayerPlan& plan : plans.back()) {
+      check_buffers(trace, step, plan, recipe, arch);
       for (const ArrayFormats& array : arrays_of(plan, recipe)) {
         if (std::find(needs.arrays.begin(), needs.arrays.end(), array) == needs.arrays.end())
           needs.arrays.push_back(array);

@@ -177,6 +177,27 @@ TEST(Accelerator, SkippingChangesNoOutputBit) {
   EXPECT_GT(saved, 0U);
 }
 
+// Buffers of the largest architecture hold what a job needs, no more; what stays in them and what is cut are
+// the same as in a buffer of just that size.
+TEST(Accelerator, BuffersTakeTheMemoryOfTheJob) {
+  std::mt19937_64 engine(45);
+  std::vector<Sample> samples(12);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    Sample& sample = samples[i];
+    sample.arch = random_machine(engine, 4, 8);
+    if (i % 3 != 1) sample.arch.a_buffer_bytes = ArchitectureLimits::buffer_bytes;
+    if (i % 3 != 2) sample.arch.b_buffer_bytes = ArchitectureLimits::buffer_bytes;
+    sample.formats = random_formats(engine);
+    sample.job = random_job(engine, sample.formats, 40);
+    sample.accelerator = std::make_unique<Accelerator>(sample.arch, sample.formats);
+  }
+  for (const Sample& sample : samples) {
+    const ArrayJob job = sample.job.job(sample.arch, sample.formats);
+    const ArrayRun expected = golden_run(sample.arch, sample.formats, job);
+    ASSERT_EQ(difference(expected, sample.accelerator->run(job)), "") << text_of(sample);
+  }
+}
+
 template <class Call>
 std::string message_of(const Call& call) {
   try {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "testbench/cli/scratch.hpp"
@@ -109,6 +110,39 @@ TEST(ArchitectureYaml, ImpossibleMachinesAreRefused) {
     EXPECT_EQ(said.substr(0, message.size()), message) << "for: " << line << "\nsaid: " << said;
   }
   EXPECT_EQ(refused("rows: 4\n"), "mine.yaml:1: 'architecture' needs a key 'name'");
+}
+
+// A file may say all that a program may, and nothing else.
+TEST(ArchitectureYaml, LimitsAreThoseOfTheArchitecture) {
+  const struct {
+    std::string key;
+    double largest;
+    std::function<void(Architecture&, double)> set;
+  } keys[] = {
+      {"window", 65535, [](Architecture& arch, double value) { arch.window = static_cast<int>(value); }},
+      {"depth", 1024, [](Architecture& arch, double value) { arch.depth = static_cast<int>(value); }},
+      {"port", 65535, [](Architecture& arch, double value) { arch.port = static_cast<int>(value); }},
+      {"pipe_latency", 1024,
+       [](Architecture& arch, double value) { arch.pipe_latency = static_cast<int>(value); }},
+      {"dram_burst_cycles", 4096,
+       [](Architecture& arch, double value) { arch.dram_burst_cycles = static_cast<std::int64_t>(value); }},
+      {"dram_latency_cycles", 1048576,
+       [](Architecture& arch, double value) { arch.dram_latency_cycles = static_cast<std::int64_t>(value); }},
+      {"clock_mhz", 1000000, [](Architecture& arch, double value) { arch.clock_mhz = value; }},
+  };
+  for (const auto& [key, largest, set] : keys) {
+    for (const double value : {largest, largest + 1}) {
+      Architecture arch;
+      arch.a_buffer_bytes = arch.b_buffer_bytes = 1 << 30;
+      set(arch, value);
+      const bool sound = value == largest;
+      EXPECT_EQ(refusal([&] { arch.check(); }) == "(accepted)", sound) << key << " " << value;
+      const std::string said =
+          refused("name: mine\na_buffer_bytes: 1073741824\nb_buffer_bytes: 1073741824\n" + key + ": " +
+                  std::to_string(static_cast<std::int64_t>(value)) + "\n");
+      EXPECT_EQ(said.substr(0, 13 + key.size()), sound ? "(accepted)" : "mine.yaml:4: " + key) << said;
+    }
+  }
 }
 
 TEST(ArchitectureYaml, ARelativeEnergyTableStartsAtTheFile) {

@@ -60,6 +60,21 @@ TEST(EnergyActions, Fp8Gemm) {
   EXPECT_EQ(gemm_actions(small_machine(), work), expected);
 }
 
+// Another simulator's dataflow knows cycles and products only: nothing is staged in it.
+TEST(EnergyActions, OtherDataflowsHaveNoStaging) {
+  for (const Dataflow dataflow :
+       {Dataflow::scalesim_ws, Dataflow::scalesim_is, Dataflow::scalesim_os, Dataflow::stonne_os}) {
+    Architecture arch = small_machine();
+    arch.dataflow = dataflow;
+    GemmWork work;
+    work.k = 32;
+    work.cost.macs = 1024;
+    const ActionCounts expected = {
+        {"multiply e5m2 e5m2", 1024}, {"register bit", 1024 * 32}, {"accumulate fp32", 1024}};
+    EXPECT_EQ(gemm_actions(arch, work), expected) << name_of(dataflow);
+  }
+}
+
 TEST(EnergyActions, SramBytesAreConserved) {
   for (const int bits : {4, 6, 8, 16}) {
     GemmWork work = small_gemm();

@@ -29,8 +29,8 @@ GemmController::GemmController(const MachineParts& parts, const ArrayJob& job)
   if (parts.array.systemc() != nullptr) elements_before_ = parts.array.systemc()->elements_taken();
   run_.flags.resize(job.m * job.n);
   parts_.dma.forget();
-  parts_.a.resize(parts.arch.a_buffer_bytes);
-  parts_.b.resize(parts.arch.b_buffer_bytes);
+  parts_.a.resize(plan_.a_buffer_bytes());
+  parts_.b.resize(plan_.b_buffer_bytes());
   parts_.c.resize(2 * plan_.c_half_bytes());
   fill_dram();
   feed_ = plan_.step(0);

@@ -17,17 +17,17 @@ GemmPlan::GemmPlan(const Architecture& arch, const GemmShape& shape)
     : shape_(shape),
       rows_(arch.rows),
       cols_(arch.cols),
-      a_half_(arch.a_buffer_bytes / 2),
-      b_half_(arch.b_buffer_bytes / 2),
       step_k_(step_length(arch, shape)),
       tile_rows_(ceil_div(shape.m, arch.rows)),
       tile_cols_(ceil_div(shape.n, arch.cols)),
       segments_(ceil_div(shape.k, step_k_)),
-      a_stays_(packed_bytes(rows_ * shape.k, shape.a_bits) <= a_half_),
+      a_stays_(packed_bytes(rows_ * shape.k, shape.a_bits) <= arch.a_buffer_bytes / 2),
       b_stays_(packed_bytes(shape.k * shape.n, shape.b_bits) <= arch.b_buffer_bytes),
       a_block_(packed_bytes(rows_ * step_k_, shape.a_bits)),
       b_block_(packed_bytes(step_k_ * cols_, shape.b_bits)),
-      c_block_(packed_bytes(rows_ * cols_, shape.c_bits)) {
+      c_block_(packed_bytes(rows_ * cols_, shape.c_bits)),
+      a_half_(a_stays_ ? packed_bytes(rows_ * shape.k, shape.a_bits) : a_block_),
+      b_half_(b_stays_ ? packed_bytes(shape.k * shape.n, shape.b_bits) : b_block_) {
   constexpr std::int64_t most = std::int64_t{1} << 36;
   if (dram_bytes() > most) {
     throw std::invalid_argument("a GEMM of " + std::to_string(dram_bytes()) +

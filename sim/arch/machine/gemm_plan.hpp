@@ -50,6 +50,9 @@ class GemmPlan {
   std::int64_t c_address(std::int64_t tile) const;
   std::int64_t dram_bytes() const { return c_address(tiles()); }
   std::int64_t c_half_bytes() const { return c_block_; }
+  // What the GEMM uses of the buffers: they may be far larger.
+  std::int64_t a_buffer_bytes() const { return 2 * a_half_; }
+  std::int64_t b_buffer_bytes() const { return b_stays_ ? b_half_ : 2 * b_half_; }
 
   // Rows and columns in use of a tile, and its first output.
   struct TilePlace {
@@ -64,8 +67,6 @@ class GemmPlan {
   GemmShape shape_;
   std::int64_t rows_;
   std::int64_t cols_;
-  std::int64_t a_half_;
-  std::int64_t b_half_;
   std::int64_t step_k_;
   std::int64_t tile_rows_;
   std::int64_t tile_cols_;
@@ -75,6 +76,8 @@ class GemmPlan {
   std::int64_t a_block_;  // bytes of the largest block in DRAM
   std::int64_t b_block_;
   std::int64_t c_block_;
+  std::int64_t a_half_;  // bytes in use of half a buffer
+  std::int64_t b_half_;  // of the whole buffer if B stays
 };
 
 }  // namespace mantissa

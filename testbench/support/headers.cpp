@@ -1,0 +1,1 @@
+// Nothing: its target owns the precompiled header of the tests, and needs a source.
