@@ -4,14 +4,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <system_error>
-#include <thread>
+#include <functional>
 #include <vector>
 
 namespace mantissa::kernels {
 
-// Of light work, a thread is worth starting for so many elements.
+// Of light work, sharing with another thread is worth it for so many elements.
 constexpr std::int64_t worth_a_thread = 1 << 14;
+
+// Calls run(0) to run(count - 1), each once, on this thread and on others that wait for work between calls:
+// a training step has hundreds of short parallel loops, and starting threads for each would cost more than
+// many of them. A call from inside of such a run, or while another thread's call is under way, stays on its
+// own thread. `run` must not throw.
+void run_in_parallel(std::int64_t count, const std::function<void(std::int64_t)>& run);
 
 // Calls body(begin, end) on disjoint ranges that cover [0, count), each but the last a multiple of `grain`.
 // The first exception of any range is rethrown.
@@ -24,7 +29,7 @@ void parallel_ranges(std::int64_t count, std::int64_t grain, int threads, const 
     return;
   }
   std::vector<std::exception_ptr> failure(workers);
-  const auto run = [&](std::int64_t worker) {
+  run_in_parallel(workers, [&](std::int64_t worker) {
     try {
       const std::int64_t begin = grains * worker / workers * grain;
       const std::int64_t end = std::min(grains * (worker + 1) / workers * grain, count);
@@ -32,19 +37,7 @@ void parallel_ranges(std::int64_t count, std::int64_t grain, int threads, const 
     } catch (...) {
       failure[worker] = std::current_exception();
     }
-  };
-  {
-    std::vector<std::jthread> pool;
-    pool.reserve(workers - 1);
-    std::int64_t worker = 1;
-    try {
-      for (; worker < workers; ++worker) pool.emplace_back(run, worker);
-    } catch (const std::system_error&) {
-      // No more threads to be had: what is left is done here.
-    }
-    run(0);
-    for (; worker < workers; ++worker) run(worker);
-  }
+  });
   for (const std::exception_ptr& each : failure) {
     if (each) std::rethrow_exception(each);
   }
