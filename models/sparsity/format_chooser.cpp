@@ -47,6 +47,11 @@ FormatChoice choose_format(int bits, double sigma_log2) {
   return best;
 }
 
+Format gradient_format(double sigma) {
+  const Format format = choose_format(8, std::min(sigma / std::log(2.0), max_sigma_log2)).format;
+  return format.exponent_bits == formats::e4m3.exponent_bits ? formats::e4m3 : format;
+}
+
 int centring_scale(const LognormalFit& fit) {
   const double exponent = std::nearbyint(-fit.mu / std::numbers::ln2);
   return static_cast<int>(std::clamp<double>(exponent, min_quantizer_scale, max_quantizer_scale));

@@ -23,6 +23,10 @@ struct FormatChoice {
 // The format of this many bits, sign included (3..32), with the least relative error.
 FormatChoice choose_format(int bits, double sigma_log2);
 
+// The 8-bit format for gradients whose ln|g| has this deviation: that choice, and OCP's E4M3 where it falls
+// on its shape, because the hardware has that one.
+Format gradient_format(double sigma);
+
 // The power of two that centres the tensor: -mean(log2|g|) to the nearest whole number, as far as the
 // quantizer's scale register reaches.
 int centring_scale(const LognormalFit& fit);

@@ -61,4 +61,15 @@ void LossScale::clamp() {
   exponent_ = std::clamp(exponent_, floor, max_exponent);
 }
 
+void LossScale::restore(int exponent, std::int64_t step, std::int64_t clean_steps) {
+  if (exponent < min_exponent || exponent > max_exponent || step < 0 || clean_steps < 0) {
+    throw std::invalid_argument("a loss scale of 2^" + std::to_string(exponent) + " after " +
+                                std::to_string(step) + " steps, " + std::to_string(clean_steps) +
+                                " of them clean, cannot be");
+  }
+  exponent_ = exponent;
+  step_ = step;
+  clean_steps_ = clean_steps;
+}
+
 }  // namespace mantissa

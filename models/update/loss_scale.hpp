@@ -34,6 +34,10 @@ class LossScale {
   float value() const;
   std::int64_t step() const { return step_; }
 
+  std::int64_t clean_steps() const { return clean_steps_; }
+  // Goes on where another one stood: what its exponent(), step() and clean_steps() were.
+  void restore(int exponent, std::int64_t step, std::int64_t clean_steps);
+
   // After a step: it was skipped because of a non-finite gradient, or it was clean.
   void update(bool skipped);
 

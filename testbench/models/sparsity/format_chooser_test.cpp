@@ -124,5 +124,13 @@ TEST(FormatChooser, CentringScaleIsTheNearestPowerOfTwo) {
   EXPECT_EQ(centring_scale(fit_lognormal(std::vector<float>{0x1p-20F, -0x1p-22F, 0})), 21);
 }
 
+// E4M3 below a sigma of about 2.9, E5M2 above; a narrow distribution takes more mantissa.
+TEST(FormatChooser, GradientFormatIsOneThatTheHardwareHas) {
+  EXPECT_EQ(gradient_format(1.5), formats::e4m3);
+  EXPECT_EQ(gradient_format(4.0), formats::e5m2);
+  EXPECT_EQ(gradient_format(0.7).mantissa_bits, 4);
+  EXPECT_EQ(gradient_format(1e9).bits(), 8);
+}
+
 }  // namespace
 }  // namespace mantissa

@@ -97,5 +97,21 @@ TEST(LossScale, RefusesBadSchedules) {
   EXPECT_THROW(LossScale({.floors = {{5, 5}, {6, 4}}}), std::invalid_argument);
 }
 
+TEST(LossScale, GoesOnWhereAnotherStood) {
+  const LossScaleConfig config{
+      .initial_exponent = 5, .growth_interval = 3, .floors = {{.step = 8, .exponent = 6}}};
+  LossScale whole(config);
+  for (int step = 0; step < 4; ++step) whole.update(step == 1);
+  LossScale resumed(config);
+  resumed.restore(whole.exponent(), whole.step(), whole.clean_steps());
+  for (int step = 4; step < 20; ++step) {
+    whole.update(step == 9);
+    resumed.update(step == 9);
+    EXPECT_EQ(resumed.exponent(), whole.exponent()) << step;
+  }
+  EXPECT_THROW(resumed.restore(25, 0, 0), std::invalid_argument);
+  EXPECT_THROW(resumed.restore(0, -1, 0), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace mantissa
