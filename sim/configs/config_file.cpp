@@ -23,6 +23,8 @@ std::string_view directory_of(ConfigKind kind) {
       return "arch";
     case ConfigKind::energy:
       return "energy";
+    case ConfigKind::network:
+      return "networks";
   }
   return "";
 }
@@ -35,6 +37,8 @@ std::string_view word_for(ConfigKind kind) {
       return "architecture";
     case ConfigKind::energy:
       return "energy table";
+    case ConfigKind::network:
+      return "network";
   }
   return "";
 }

@@ -8,7 +8,7 @@
 
 namespace mantissa {
 
-enum class ConfigKind : unsigned char { recipe, architecture, energy };
+enum class ConfigKind : unsigned char { recipe, architecture, energy, network };
 
 struct ConfigFile {
   std::string text;

@@ -115,6 +115,8 @@ void check_pruning(const Recipe& recipe, const PruningRule& rule) {
   if (rule.min_cosine && !(*rule.min_cosine > 0 && *rule.min_cosine <= 1))
     refuse("pruning.min_cosine", "must be above 0 and at most 1");
   if (rule.refresh_steps < 1) refuse("pruning.refresh_steps", "must be at least 1");
+  if (rule.min_cosine && rule.threshold == PruningRule::Threshold::quantile)
+    refuse("pruning.min_cosine", "needs pruning.threshold lognormal");
   if (rule.choose_format && recipe.arithmetic != Arithmetic::floating)
     refuse("pruning.choose_format", "needs arithmetic floating");
 }

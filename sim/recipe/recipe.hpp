@@ -59,12 +59,18 @@ struct NormRule {
 
 // Stochastic pruning of the errors (Chmiel et al. 2021).
 struct PruningRule {
+  // Where a layer's threshold comes from.
+  enum class Threshold : std::uint8_t {
+    lognormal,  // the fit of its gradient
+    quantile,   // the magnitudes themselves
+  };
   double sparsity = 0.85;  // target share of zeros per layer
   int random_bits = 16;
   double max_sparsity = 0.95;  // of layers that make up for others
   std::optional<double> min_cosine;
   std::int64_t refresh_steps = 100;
   bool choose_format = false;  // 8-bit format per layer from sigma
+  Threshold threshold = Threshold::lognormal;
 };
 
 struct MasterWeights {

@@ -5,6 +5,7 @@
 
 #include "models/sparsity/format_chooser.hpp"
 #include "models/sparsity/sparsity_plan.hpp"
+#include "sim/replay/own_run.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -21,16 +22,31 @@ void exempt(std::vector<LayerPlan>& plans, const Recipe& recipe) {
   if (recipe.exempt_last) last->arithmetic = Arithmetic::fp32;
 }
 
-// OCP's E4M3 where the choice falls on its shape: the hardware has that one.
-Format chosen_format(double sigma) {
-  const double sigma_log2 = std::min(sigma / std::log(2.0), max_sigma_log2);
-  const Format format = choose_format(8, sigma_log2).format;
-  if (format.exponent_bits == formats::e4m3.exponent_bits) return formats::e4m3;
-  return format;
+// Gradients' exponent of two beyond what the recording already has. A run of the same recipe with a dynamic
+// scale had the scale that it had.
+int loss_exponent(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe) {
+  const LossScaleRule& rule = recipe.loss_scale;
+  if (rule.kind == LossScaleRule::Kind::dynamic && own_step(trace, step, recipe) != nullptr) return 0;
+  const int wanted = rule.kind == LossScaleRule::Kind::none ? 0 : rule.exponent;
+  if (!trace.run()) return wanted;
+  const trace::RunStep* at = trace.run()->at(step);
+  return wanted - static_cast<int>(std::lround(std::log2(at ? at->loss_scale : trace.run()->loss_scale)));
+}
+
+void prune_as_in_run(std::vector<LayerPlan>& plans) {
+  for (LayerPlan& plan : plans) {
+    if (!multiplies(*plan.layer) || plan.arithmetic != Arithmetic::floating) continue;
+    if (const double* tau = plan.run->tau_of(plan.layer->name)) plan.tau = *tau;
+    if (const Format* format = plan.run->error_format_of(plan.layer->name)) plan.errors.format = *format;
+  }
 }
 
 void plan_pruning(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe,
                   std::vector<LayerPlan>& plans) {
+  if (own_step(trace, step, recipe) != nullptr) {
+    prune_as_in_run(plans);
+    return;
+  }
   const PruningRule& rule = *recipe.pruning;
   std::vector<LayerPlan*> pruned;
   std::vector<LayerGradient> gradients;
@@ -45,7 +61,7 @@ void plan_pruning(const trace::Trace& trace, std::uint32_t step, const Recipe& r
     pruned.push_back(&plan);
     gradients.push_back(
         {.fit = fit, .elements = static_cast<double>(g.size()), .min_cosine = rule.min_cosine});
-    if (rule.choose_format) plan.errors.format = chosen_format(fit.sigma);
+    if (rule.choose_format) plan.errors.format = gradient_format(fit.sigma);
   }
   const std::vector<LayerThreshold> thresholds = plan_sparsity(gradients, rule.sparsity, rule.max_sparsity);
   for (std::size_t i = 0; i < pruned.size(); ++i) pruned[i]->tau = thresholds[i].tau;
@@ -65,7 +81,9 @@ std::vector<LayerPlan> plan_step(const trace::Trace& trace, std::uint32_t step, 
     plans.push_back({.layer = &layer,
                      .index = static_cast<std::uint16_t>(plans.size()),
                      .arithmetic = recipe.arithmetic,
-                     .errors = recipe.errors});
+                     .errors = recipe.errors,
+                     .loss_exponent = loss_exponent(trace, step, recipe),
+                     .run = own_step(trace, step, recipe)});
   }
   exempt(plans, recipe);
   if (recipe.pruning) plan_pruning(trace, step, recipe, plans);

@@ -19,6 +19,8 @@ struct LayerPlan {
   Arithmetic arithmetic = Arithmetic::floating;
   TensorFormat errors;                       // the recipe's, or chosen for this layer
   std::optional<double> tau = std::nullopt;  // none: not pruned
+  int loss_exponent = 0;                     // of its gradients, beyond what the recording already has
+  const trace::RunStep* run = nullptr;       // of a run of this very recipe
 };
 
 // All layers of a step, in the trace's order. Thresholds come from the trace's run where it has them, else

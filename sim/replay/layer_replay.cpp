@@ -59,14 +59,14 @@ GemmWork work_of(const GemmPass& pass, const Architecture& arch, const GemmPassR
 }  // namespace
 
 LayerReplay::LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-                         int loss_exponent, Options options, Engine& engine, ReplayReport& report)
+                         Options options, Engine& engine, ReplayReport& report)
     : trace_(trace),
       recipe_(recipe),
       arch_(arch),
-      loss_exponent_(loss_exponent),
       options_(std::move(options)),
       engine_(engine),
       report_(report),
+      own_results_(trace, recipe, arch, report.run_bits),
       staging_(arch) {}
 
 void LayerReplay::run(std::uint32_t step, const LayerPlan& plan) {
@@ -95,7 +95,9 @@ DrawSource LayerReplay::draws(std::uint32_t step, const LayerPlan& plan, Pass pa
 Operand LayerReplay::operand(std::uint32_t step, const LayerPlan& plan, Role role, TensorClass tensor_class,
                              const TensorFormat& how, Pass pass, mantissa::Operand side) {
   const bool error = tensor_class == TensorClass::errors;
-  OperandRule rule{.arithmetic = plan.arithmetic, .how = how, .loss_exponent = error ? loss_exponent_ : 0};
+  OperandRule rule{.arithmetic = plan.arithmetic,
+                   .how = as_in_run(plan.run, *plan.layer, role, how),
+                   .loss_exponent = error ? plan.loss_exponent : 0};
   rule.draws = draws(
       step, plan, pass,
       plan.arithmetic == Arithmetic::gemmlowp ? RandomUnit::gemmlowp_quantizer : RandomUnit::tensor_quantizer,
@@ -140,7 +142,7 @@ void LayerReplay::run_gemms(std::uint32_t step, const LayerPlan& plan) {
                 .run_seed = report_.seed,
                 .stream = {.step = step, .layer = plan.index}};
   const bool codes = plan.arithmetic == Arithmetic::floating;
-  if (codes) pass.output = recipe_.activations;
+  if (codes) pass.output = as_in_run(plan.run, *plan.layer, Role::output, recipe_.activations);
   run_pass(step, plan, pass, {&x, &w});
 
   if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {
@@ -158,16 +160,16 @@ void LayerReplay::run_gemms(std::uint32_t step, const LayerPlan& plan) {
   pass.bias = {};
   pass.first = &g;
   pass.skip = arch_.skip_gradients;
-  pass.loss_exponent = loss_exponent_;
+  pass.loss_exponent = plan.loss_exponent;
   const bool both = plan.layer->input_gradient;
   if (both) {
     pass.pass = Pass::input_gradient;
-    if (codes) pass.output = recipe_.errors;
+    if (codes) pass.output = as_in_run(plan.run, *plan.layer, Role::grad_input, recipe_.errors);
     run_pass(step, plan, pass, {&g});
   }
   pass.pass = Pass::weight_gradient;
   pass.second = &x;
-  if (codes) pass.output = recipe_.weight_gradients;
+  if (codes) pass.output = as_in_run(plan.run, *plan.layer, Role::grad_weight, recipe_.weight_gradients);
   if (recipe_.errors_for_weights && !exempt) {
     const Operand copy = operand(step, plan, Role::grad_output, TensorClass::errors,
                                  *recipe_.errors_for_weights, Pass::weight_gradient, mantissa::Operand::a);
@@ -193,6 +195,7 @@ void LayerReplay::run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass p
   pass.skip = pass.skip && plan.arithmetic != Arithmetic::gemmlowp && arch_.dataflow == Dataflow::os_skip;
   const GemmPassResult result = run_gemm_pass(pass, arch_, options_.threads);
   engine_.run(pass, result, "step " + std::to_string(step) + ", layer " + plan.layer->name);
+  own_results_.compare(step, *plan.layer, pass, result);
 
   PassReport out;
   out.step = step;
@@ -257,6 +260,7 @@ void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
 void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPass pass, NormResult result,
                               const Operand& made) {
   const bool forward = pass.direction == NormDirection::forward;
+  const Role role = forward ? Role::output : Role::grad_input;
   const NormShape& shape = pass.layer->shape;
   PassReport out;
   out.step = step;
@@ -270,14 +274,15 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPas
   int bits = 32;
   if (recipe_.arithmetic == Arithmetic::floating) {
     // The results leave through quantizers like the array's.
-    const TensorFormat& how = forward ? recipe_.activations : recipe_.errors;
+    const TensorFormat how =
+        as_in_run(plan.run, *plan.layer, role, forward ? recipe_.activations : recipe_.errors);
     bits = how.format.bits();
     const std::vector<float> expected(result.reference.begin(), result.reference.end());
     pass.drain = Conversion{.to = how.format,
                             .rounding = how.rounding,
                             .overflow = how.overflow,
                             .via_fp16 = how.via_fp16,
-                            .scale = scale_exponent(how, forward ? 0 : loss_exponent_, expected)};
+                            .scale = scale_exponent(how, forward ? 0 : plan.loss_exponent, expected)};
     result.codes.resize(result.values.size());
     std::vector<float> values(result.values.size());
     ConversionCounts counts;
@@ -286,9 +291,11 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPas
     kernels::dequantize(result.codes, *pass.drain, values, options_.threads);
     out.accuracy = measure_accuracy<double>(values, result.reference, Grid{how.format, pass.drain->scale},
                                             options_.threads);
+    own_results_.compare(step, *plan.layer, role, values);
     add_counts(out.accuracy, counts);
     out.formats += " -> " + how.format.name() + " " + how.rounding.name();
   } else {
+    own_results_.compare(step, *plan.layer, role, result.values);
     out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, options_.threads);
   }
   engine_.run_norm(pass, result, "step " + std::to_string(step) + ", layer " + plan.layer->name);

@@ -10,14 +10,15 @@
 #include "sim/replay/engine.hpp"
 #include "sim/replay/layer_plan.hpp"
 #include "sim/replay/norm_pass.hpp"
+#include "sim/replay/own_run.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace mantissa::replay {
 
 class LayerReplay {
  public:
-  LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch, int loss_exponent,
-              Options options, Engine& engine, ReplayReport& report);
+  LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch, Options options,
+              Engine& engine, ReplayReport& report);
 
   void run(std::uint32_t step, const LayerPlan& plan);
   // Of the gradient passes so far: speed-up of training for other depths and ports.
@@ -45,10 +46,10 @@ class LayerReplay {
   const trace::Trace& trace_;
   const Recipe& recipe_;
   const Architecture& arch_;
-  int loss_exponent_;
   Options options_;
   Engine& engine_;
   ReplayReport& report_;
+  OwnResults own_results_;
   StagingTable staging_;
   ActionCounts actions_;
 };

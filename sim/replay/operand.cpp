@@ -1,11 +1,9 @@
 #include "sim/replay/operand.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/kernels/prune.hpp"
 #include "models/kernels/quantize.hpp"
-#include "models/sparsity/format_chooser.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -69,23 +67,6 @@ IntMatrix Operand::matrix(std::span<const std::uint16_t> q) const {
 std::string Operand::format_name() const {
   if (arithmetic == Arithmetic::floating) return format.name();
   return arithmetic == Arithmetic::gemmlowp ? "u" + std::to_string(range.bits) : "fp32";
-}
-
-int scale_exponent(const TensorFormat& how, int extra, std::span<const float> values) {
-  int exponent = how.scale_exponent + extra;
-  if (how.scale == TensorFormat::Scale::centre) {
-    exponent = centring_scale(fit_lognormal(values));
-  } else if (how.scale == TensorFormat::Scale::max) {
-    float largest = 0;
-    for (const float x : values) {
-      if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
-    }
-    exponent = largest > 0 ? how.format.max_exponent() - std::ilogb(largest) : 0;
-    // The top binade may end before its last number: e4m3 has 448, not 480.
-    const float top = fp32_value(convert(how.format.max_code(), {.from = how.format}).code);
-    if (std::ldexp(static_cast<double>(largest), exponent) > top) exponent -= 1;
-  }
-  return std::clamp(exponent, min_quantizer_scale, max_quantizer_scale);
 }
 
 Operand prepare_operand(std::vector<float> values, const OperandRule& rule, int threads) {

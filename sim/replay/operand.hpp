@@ -12,6 +12,7 @@
 #include "models/random/stream.hpp"
 #include "models/sparsity/pruner.hpp"
 #include "sim/recipe/recipe.hpp"
+#include "sim/recipe/scale_exponent.hpp"
 #include "sim/replay/accuracy.hpp"
 
 namespace mantissa::replay {
@@ -34,10 +35,6 @@ struct Operand {
   IntMatrix matrix(std::span<const std::uint16_t> q) const;
   std::string format_name() const;
 };
-
-// The exponent that a rule gives for these values, kept within the quantizer's register. `extra` is the loss
-// scale's exponent, which a rule that looks at the values does not need.
-int scale_exponent(const TensorFormat& how, int extra, std::span<const float> values);
 
 struct OperandRule {
   Arithmetic arithmetic = Arithmetic::floating;

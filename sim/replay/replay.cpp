@@ -10,13 +10,6 @@
 namespace mantissa::replay {
 namespace {
 
-// Gradients' exponent of two beyond what the recording already has.
-int loss_exponent(const Recipe& recipe, const trace::Trace& trace) {
-  int exponent = recipe.loss_scale.kind == LossScaleRule::Kind::none ? 0 : recipe.loss_scale.exponent;
-  if (trace.run()) exponent -= static_cast<int>(std::lround(std::log2(trace.run()->loss_scale)));
-  return exponent;
-}
-
 std::vector<std::uint32_t> chosen_steps(const trace::Trace& trace, const Options& options) {
   for (const std::uint32_t step : options.steps) {
     if (std::find(trace.steps().begin(), trace.steps().end(), step) != trace.steps().end()) continue;
@@ -136,7 +129,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   }
   engine.prepare(recipe, arch, needs);
 
-  LayerReplay layers(trace, recipe, arch, loss_exponent(recipe, trace), options, engine, report);
+  LayerReplay layers(trace, recipe, arch, options, engine, report);
   const std::size_t total = steps.size() * trace.layers().size();
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {

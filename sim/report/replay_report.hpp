@@ -75,6 +75,12 @@ struct GradientReport {
   std::vector<double> histogram;
 };
 
+// Results of a trace that was recorded in a run of the same recipe, beside what the run had.
+struct RunBits {
+  std::uint64_t compared = 0;
+  std::uint64_t different = 0;
+};
+
 struct ReplayReport {
   std::string version;
   std::uint64_t seed = 1;
@@ -96,7 +102,8 @@ struct ReplayReport {
   std::vector<TensorReport> tensors;
   std::vector<GradientReport> gradients;
   std::vector<StagingPoint> staging;  // of other depths and ports, without memory
-  std::vector<std::string> notes;     // what a reader must know: skipped layers, missing tensors
+  RunBits run_bits;
+  std::vector<std::string> notes;  // what a reader must know: skipped layers, missing tensors
 };
 
 }  // namespace mantissa

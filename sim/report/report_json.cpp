@@ -233,6 +233,9 @@ std::string report_json(const ReplayReport& report) {
                   {"peak_dram_bytes_per_cycle", number(report.peak_bytes_per_cycle)}};
   json["images"] = report.images;
   json["sampled_tiles"] = report.sampled_tiles;
+  if (report.run_bits.compared > 0) {
+    json["run_bits"] = {{"compared", report.run_bits.compared}, {"different", report.run_bits.different}};
+  }
   json["notes"] = report.notes;
   json["totals"] = all_totals_json(totals);
   json["layers"] = array_of(report.passes, layer_json);

@@ -257,6 +257,11 @@ std::string summary(const ReplayReport& report, const ReportTotals& totals) {
                   " results " + count_text(overall.overflow) + " overflowed, " +
                   count_text(overall.underflow) + " underflowed, " + count_text(overall.flushed_to_zero) +
                   " became zero, " + count_text(overall.nonfinite) + " are not finite");
+  if (report.run_bits.compared > 0) {
+    text += wrapped("bits: of " + count_text(report.run_bits.compared) + " results of the recorded run " +
+                    (report.run_bits.different == 0 ? "all are the same"
+                                                    : count_text(report.run_bits.different) + " differ"));
+  }
   for (const EnergyTable& table : report.tables)
     text += wrapped("energy table " + provenance(table) + ": " + printable(table.source));
   for (const std::string& note : report.notes) text += wrapped("note: " + printable(note));

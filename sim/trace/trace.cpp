@@ -10,6 +10,7 @@
 #include "sim/support/user_text.hpp"
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/layer_shapes.hpp"
+#include "sim/trace/run_record.hpp"
 
 namespace mantissa::trace {
 namespace {
@@ -98,6 +99,35 @@ std::string_view name_of(LayerKind kind) {
 }
 
 std::string_view name_of(Role role) { return role_names[static_cast<std::size_t>(role)]; }
+
+namespace {
+
+// The second of the first pair whose first is `name`.
+template <class Value>
+const Value* find_named(const std::vector<std::pair<std::string, Value>>& pairs, std::string_view name) {
+  const auto found =
+      std::find_if(pairs.begin(), pairs.end(), [&](const auto& each) { return each.first == name; });
+  return found == pairs.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const double* RunStep::tau_of(std::string_view layer) const { return find_named(tau, layer); }
+const Format* RunStep::error_format_of(std::string_view layer) const {
+  return find_named(error_formats, layer);
+}
+const int* RunStep::scale_of(std::string_view layer, Role role) const {
+  const auto found = std::find_if(scales.begin(), scales.end(), [&](const Scale& scale) {
+    return scale.layer == layer && scale.role == role;
+  });
+  return found == scales.end() ? nullptr : &found->exponent;
+}
+
+const RunStep* Run::at(std::uint32_t step) const {
+  const auto found =
+      std::find_if(by_step.begin(), by_step.end(), [&](const RunStep& each) { return each.step == step; });
+  return found == by_step.end() ? nullptr : &*found;
+}
 
 Trace::Trace(const std::filesystem::path& path) : Trace(Safetensors(path)) {}
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/format/format.hpp"
 #include "sim/trace/safetensors.hpp"
 
 namespace mantissa::trace {
@@ -48,6 +49,25 @@ struct Layer {
   bool input_gradient = true;
 };
 
+// What held at one step of the recorded run.
+struct RunStep {
+  // An exponent of a quantizer's scale, of the tensor that it makes.
+  struct Scale {
+    std::string layer;
+    Role role = Role::input;
+    int exponent = 0;
+  };
+  std::uint32_t step = 0;
+  double loss_scale = 1;
+  std::vector<std::pair<std::string, double>> tau;            // layers that are not named were not pruned
+  std::vector<std::pair<std::string, Format>> error_formats;  // of layers that had their own
+  std::vector<Scale> scales;  // layers and tensors that are not named follow the recipe's rule
+
+  const double* tau_of(std::string_view layer) const;
+  const Format* error_format_of(std::string_view layer) const;
+  const int* scale_of(std::string_view layer, Role role) const;
+};
+
 // How the recorded run was made, where the file says so: a replay then gives the run's own bits.
 struct Run {
   std::optional<std::uint64_t> run_seed;
@@ -56,6 +76,10 @@ struct Run {
   std::string recipe;
   double loss_scale = 1;                            // recorded gradients are already multiplied by it
   std::vector<std::pair<std::string, double>> tau;  // per layer, in the layers' order
+  std::vector<RunStep> by_step;  // ascending; where a step is there, it goes before the rest
+
+  // nullptr where nothing is known of the step in particular.
+  const RunStep* at(std::uint32_t step) const;
 };
 
 class Trace {
