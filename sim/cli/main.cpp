@@ -77,6 +77,8 @@ int run(int argc, char** argv) {
       "  mantissa calc lfsr --seed 1 --count 4\n"
       "  mantissa vectors fp8_mac --count 10000 --seed 1 --out fp8_mac.hex\n"
       "  mantissa verify fp8_mac\n"
+      "  mantissa replay traces/fashion-cnn.safetensors\n"
+      "  mantissa train --net mlp --epochs 3\n"
       "  mantissa cycles --array 32x32 --gemm 256,256,256\n"
       "  mantissa bench\n"
       "  mantissa compare old/report.json new/report.json\n"
@@ -85,6 +87,7 @@ int run(int argc, char** argv) {
   mantissa::cli::add_vectors(program);
   mantissa::cli::add_verify(program);
   mantissa::cli::add_replay(program);
+  mantissa::cli::add_train(program);
   mantissa::cli::add_trace(program);
   mantissa::cli::add_cycles(program);
   mantissa::cli::add_bench(program);

@@ -11,6 +11,7 @@
 #include "sim/configs/config_file.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
+#include "sim/train/network_yaml.hpp"
 #include "testbench/cli/scratch.hpp"
 
 namespace mantissa::test {
@@ -65,6 +66,16 @@ TEST(ConfigsReadme, Recipes) {
   read_recipe(floors);
   asked.insert(floors.keys_asked().begin(), floors.keys_asked().end());
   EXPECT_EQ(documented("Recipes"), asked);
+}
+
+TEST(ConfigsReadme, Networks) {
+  Keys asked = asked_by(ConfigKind::network, train::read_network);
+  // A section that no shipped network has.
+  const YamlDocument image(
+      "name: x\nimage: {channels: 3, height: 2, width: 2}\nlayers: [{kind: linear, out: 10}]\n", "x");
+  train::read_network(image);
+  asked.insert(image.keys_asked().begin(), image.keys_asked().end());
+  EXPECT_EQ(documented("Networks"), asked);
 }
 
 TEST(ConfigsReadme, Architectures) {

@@ -1,0 +1,174 @@
+// `mantissa train`: a network learns Fashion-MNIST with the hardware's arithmetic.
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/arch/architecture_yaml.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/line_io.hpp"
+#include "sim/cli/options.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/recipe/recipe_yaml.hpp"
+#include "sim/support/draft_files.hpp"
+#include "sim/train/network_yaml.hpp"
+#include "sim/train/train_json.hpp"
+#include "sim/train/train_table.hpp"
+#include "sim/train/trainer.hpp"
+
+namespace mantissa::cli {
+namespace {
+
+struct TrainOptions {
+  std::string recipe = "fp8";
+  std::string network = "lenet";
+  std::string arch = "edge";
+  std::string data = train::fashion_mnist_directory;
+  train::RunOptions run;
+  double learning_rate = -1;
+  double weight_decay = -1;
+  std::vector<std::uint32_t> record;
+  std::string record_to = "train.safetensors";
+  bool resume = false;
+  std::string out;
+  bool json = false;
+};
+
+void check_record(const TrainOptions& options, std::int64_t steps) {
+  for (const std::uint32_t step : options.record) {
+    if (step < steps) continue;
+    throw std::invalid_argument("--record " + std::to_string(step) + ": the run has steps 0.." +
+                                std::to_string(steps - 1));
+  }
+}
+
+void run_train(const TrainOptions& options) {
+  const Loaded<Recipe> recipe = load_recipe(options.recipe);
+  const Loaded<Architecture> arch = load_architecture(options.arch);
+  const Loaded<train::Network> network = train::load_network(options.network);
+  train::RunOptions run = options.run;
+  run.rows = arch.value.rows;
+  run.cols = arch.value.cols;
+  run.configuration = network.hash + " " + recipe.hash;
+  run.training = network.value.training;
+  if (options.learning_rate >= 0) run.training.learning_rate = options.learning_rate;
+  if (options.weight_decay >= 0) run.training.weight_decay = options.weight_decay;
+  if (options.resume && run.checkpoint.empty())
+    throw std::invalid_argument("--resume needs --checkpoint FILE, from which the run goes on");
+  const train::FashionMnist data = train::load_fashion_mnist(options.data);
+
+  train::Model model(network.value, recipe.value, run.seed);
+  std::unique_ptr<train::Recorder> recorder;
+  if (!options.record.empty()) {
+    trace::Run record;
+    record.run_seed = run.seed;
+    record.rows = run.rows;
+    record.cols = run.cols;
+    record.recipe = recipe.value.name;
+    recorder = std::make_unique<train::Recorder>(options.record_to, options.record, record);
+  }
+  train::Trainer trainer(model, data, run, recorder.get());
+  check_record(options, trainer.total_steps());
+  if (options.resume && std::filesystem::exists(run.checkpoint)) trainer.resume();
+
+  const auto complete = [&](train::TrainReport report) {
+    report.version = MANTISSA_VERSION;
+    report.network_hash = network.hash;
+    report.recipe_hash = recipe.hash;
+    report.arch = arch.value.name;
+    return report;
+  };
+  Progress progress;
+  Output out = standard_output();
+  if (!options.json) out.text(train::train_heading(complete(trainer.report()))).flush();
+  train::TrainReport report;
+  try {
+    report = complete(trainer.run(
+        [&](std::int64_t done, std::int64_t total, const std::string& what) {
+          progress.show(static_cast<std::size_t>(done), static_cast<std::size_t>(total), what);
+        },
+        [&](const train::TrainReport& so_far) {
+          progress.clear();
+          if (!options.json) out.text(train::epoch_line(so_far)).flush();
+        }));
+  } catch (const train::Diverged& diverged) {
+    progress.clear();
+    out.text(std::string("DIVERGED: ") + diverged.what() + "\n").flush();
+    throw ChecksFailed{};
+  }
+  progress.clear();
+  const std::string json = train::train_json(report);
+  if (!options.out.empty()) {
+    DraftFile file(options.out);
+    file.out().text(json);
+    file.publish();
+  }
+  out.text(options.json ? json : train::train_summary(report)).flush();
+}
+
+}  // namespace
+
+void add_train(CLI::App& program) {
+  auto options = std::make_shared<TrainOptions>();
+  options->run.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  CLI::App* command =
+      program.add_subcommand("train", "Train a network on Fashion-MNIST with the hardware's own arithmetic");
+  command
+      ->add_option("--recipe", options->recipe, "number formats and methods: a shipped name or a YAML file")
+      ->capture_default_str();
+  command->add_option("--net", options->network, "mlp, lenet, resnet8 or a YAML file")->capture_default_str();
+  command->add_option("--arch", options->arch, "whose array decides which random number an element takes")
+      ->capture_default_str();
+  command->add_option("--epochs", options->run.epochs, "times that all images are seen")
+      ->transform(whole_number<std::int64_t>(1, 100000))
+      ->capture_default_str();
+  command->add_option("--batch", options->run.batch, "images per step")
+      ->transform(whole_number<std::int64_t>(1, 65536))
+      ->capture_default_str();
+  command->add_option("--images", options->run.images, "train with the first so many; 0: all")
+      ->transform(whole_number<std::int64_t>(0, 60000))
+      ->capture_default_str();
+  command->add_option("--seed", options->run.seed, "of weights, order of images and stochastic roundings")
+      ->transform(whole_number())
+      ->capture_default_str();
+  command->add_option("--threads", options->run.threads, "results do not depend on it")
+      ->transform(whole_number<int>(1, 1024))
+      ->capture_default_str();
+  command->add_option("--lr", options->learning_rate, "peak of the one-cycle schedule, for the network's own")
+      ->check(CLI::Range(0.0, 1000.0));
+  command->add_option("--weight-decay", options->weight_decay, "in place of the network's own")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--data", options->data, "directory with the four gzipped files of Fashion-MNIST")
+      ->capture_default_str();
+  command->add_option("--record", options->record, "record these steps, counted from 0, as a trace to replay")
+      ->delimiter(',');
+  command->add_option("--record-to", options->record_to, "the trace")->capture_default_str();
+  command->add_option("--checkpoint", options->run.checkpoint, "save the run to this file as it goes")
+      ->type_name("FILE");
+  command->add_option("--checkpoint-steps", options->run.checkpoint_steps, "steps between two of them")
+      ->transform(whole_number<std::int64_t>(1, std::int64_t{1} << 40))
+      ->capture_default_str();
+  command->add_flag(
+      "--resume", options->resume,
+      "go on from the checkpoint, if it is there; the bits are those of a run that never stopped");
+  command->add_option("--out", options->out, "write the JSON to this file, too")->type_name("FILE");
+  command->add_flag("--json", options->json, "the whole run as JSON on standard output");
+  command->footer(
+      "The data set is the Debian package dataset-fashion-mnist. A run whose loss is no number any more "
+      "stops "
+      "with the\n"
+      "layer, tensor and step where the first Inf or NaN stands, exit code 1.\n"
+      "Examples:\n"
+      "  mantissa train --net mlp --epochs 3\n"
+      "  mantissa train --recipe int8-rangebn --net resnet8 --epochs 10 --out int8.json\n"
+      "  mantissa train --net resnet8 --checkpoint run.safetensors --resume\n"
+      "  mantissa train --recipe lognormal-sparse --net lenet --epochs 1 --record 100,400 --record-to "
+      "t.safetensors\n"
+      "  mantissa replay t.safetensors --recipe lognormal-sparse");
+  command->callback([options] { run_train(*options); });
+}
+
+}  // namespace mantissa::cli

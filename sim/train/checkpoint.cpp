@@ -1,0 +1,201 @@
+#include "sim/train/checkpoint.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "sim/support/user_text.hpp"
+#include "sim/trace/json_text.hpp"
+#include "sim/trace/safetensors_writer.hpp"
+
+namespace mantissa::train {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view state_key = "mantissa.checkpoint";
+constexpr std::size_t deepest = 8;
+
+// What must be the same for a run to go on.
+Json identity(const Model& model, const RunOptions& options) {
+  return {{"network", model.network().name},
+          {"recipe", model.recipe().name},
+          {"configuration", options.configuration},
+          {"seed", options.seed},
+          {"epochs", options.epochs},
+          {"batch", options.batch},
+          {"images", options.images},
+          {"rows", options.rows},
+          {"cols", options.cols},
+          {"learning_rate", options.training.learning_rate},
+          {"momentum", options.training.momentum},
+          {"weight_decay", options.training.weight_decay}};
+}
+
+// Every tensor of a run under its name, to be read or written. `Run` is Model or const Model.
+template <class AnyModel, class Visit>
+void for_tensors(AnyModel& model, const Visit& visit) {
+  for (auto& parameter : model.parameters()) {
+    visit(parameter.name, parameter.value.values);
+    visit(parameter.name + ".momentum", parameter.momentum);
+  }
+  for (auto* norm : model.norm_layers()) {
+    visit(norm->layer().name + ".running_mean", norm->running().mean);
+    visit(norm->layer().name + ".running_scale", norm->running().scale);
+  }
+}
+
+Json counts_json(const ConversionCounts& counts) {
+  return {counts.elements, counts.overflow, counts.underflow,
+          counts.inexact,  counts.invalid,  counts.flushed_to_zero};
+}
+
+ConversionCounts counts_of(const Json& json) {
+  return {.elements = json.at(0),
+          .overflow = json.at(1),
+          .underflow = json.at(2),
+          .inexact = json.at(3),
+          .invalid = json.at(4),
+          .flushed_to_zero = json.at(5)};
+}
+
+// What a layer carries from step to step.
+Json layer_json(const LayerRecipe& layer, const LayerCounts& counts) {
+  Json json{{"name", layer.name},
+            {"errors", layer.errors.format.name()},
+            {"scale", layer.scale},
+            {"counts",
+             {counts_json(counts.weights), counts_json(counts.activations), counts_json(counts.errors),
+              counts_json(counts.weight_gradients)}},
+            {"pruned",
+             {counts.pruned.zeros_in, counts.pruned.kept, counts.pruned.snapped, counts.pruned.zeros_made}}};
+  if (layer.tau) json["tau"] = *layer.tau;
+  return json;
+}
+
+void restore_layer(const Json& json, LayerRecipe& layer, LayerCounts& counts) {
+  if (json.at("name") != layer.name) throw std::invalid_argument("its layers are other ones");
+  layer.errors.format = Format::parse(json.at("errors").get<std::string>());
+  layer.scale = json.at("scale").get<std::array<int, trace::role_count>>();
+  layer.tau = json.contains("tau") ? std::optional<double>(json.at("tau").get<double>()) : std::nullopt;
+  const Json& each = json.at("counts");
+  counts.weights = counts_of(each.at(0));
+  counts.activations = counts_of(each.at(1));
+  counts.errors = counts_of(each.at(2));
+  counts.weight_gradients = counts_of(each.at(3));
+  const Json& pruned = json.at("pruned");
+  counts.pruned = {pruned.at(0), pruned.at(1), pruned.at(2), pruned.at(3)};
+}
+
+Json epoch_json(const EpochReport& epoch) {
+  return {{"train_loss", epoch.train_loss},
+          {"train_accuracy", epoch.train_accuracy},
+          {"val_loss", epoch.val_loss},
+          {"val_accuracy", epoch.val_accuracy},
+          {"steps", epoch.steps},
+          {"skipped_steps", epoch.skipped_steps},
+          {"loss_exponent", epoch.loss_exponent},
+          {"seconds", epoch.seconds},
+          {"sparsity", epoch.sparsity}};
+}
+
+EpochReport epoch_of(const Json& json) {
+  return {.train_loss = json.at("train_loss"),
+          .train_accuracy = json.at("train_accuracy"),
+          .val_loss = json.at("val_loss"),
+          .val_accuracy = json.at("val_accuracy"),
+          .steps = json.at("steps"),
+          .skipped_steps = json.at("skipped_steps"),
+          .loss_exponent = json.at("loss_exponent"),
+          .seconds = json.at("seconds"),
+          .sparsity = json.at("sparsity").get<std::vector<double>>()};
+}
+
+Json state_json(const Model& model, const RunState& state, const std::optional<LossScale>& loss_scale) {
+  Json json{{"step", state.step},
+            {"epoch", epoch_json(state.epoch)},
+            {"history", Json::array()},
+            {"loss_scale", state.loss_scale},
+            {"counted_steps", state.counted_steps},
+            {"layers", Json::array()}};
+  for (const EpochReport& epoch : state.history) json["history"].push_back(epoch_json(epoch));
+  if (loss_scale)
+    json["loss_scale_state"] = {loss_scale->exponent(), loss_scale->step(), loss_scale->clean_steps()};
+  for (const GemmLayer* layer : model.gemm_layers())
+    json["layers"].push_back(layer_json(layer->layer(), layer->counts()));
+  for (const NormLayer* layer : model.norm_layers())
+    json["layers"].push_back(layer_json(layer->layer(), layer->counts()));
+  return json;
+}
+
+void restore_state(const Json& json, Model& model, RunState& state, std::optional<LossScale>& loss_scale) {
+  state.step = json.at("step");
+  state.epoch = epoch_of(json.at("epoch"));
+  state.history.clear();
+  for (const Json& epoch : json.at("history")) state.history.push_back(epoch_of(epoch));
+  state.loss_scale = json.at("loss_scale").get<std::vector<std::pair<std::int64_t, int>>>();
+  state.counted_steps = json.at("counted_steps");
+  if (loss_scale) {
+    const Json& scale = json.at("loss_scale_state");
+    loss_scale->restore(scale.at(0), scale.at(1), scale.at(2));
+  }
+  std::size_t index = 0;
+  const Json& layers = json.at("layers");
+  for (GemmLayer* layer : model.gemm_layers())
+    restore_layer(layers.at(index++), layer->layer(), layer->counts());
+  for (NormLayer* layer : model.norm_layers())
+    restore_layer(layers.at(index++), layer->layer(), layer->counts());
+}
+
+void check_identity(const Json& saved, const Json& wanted) {
+  for (const auto& [key, value] : wanted.items()) {
+    if (saved.contains(key) && saved.at(key) == value) continue;
+    throw std::invalid_argument("it is of another run: its " + key + " is " +
+                                (saved.contains(key) ? shortened(saved.at(key).dump()) : "not there") +
+                                ", not " + shortened(value.dump()));
+  }
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const Model& model, const RunOptions& options,
+                     const RunState& state, const std::optional<LossScale>& loss_scale) {
+  std::vector<trace::TensorInfo> infos;
+  std::map<std::string, const std::vector<float>*> tensors;
+  for_tensors(model, [&](const std::string& name, const std::vector<float>& values) {
+    infos.push_back({.name = name, .shape = {static_cast<std::int64_t>(values.size())}});
+    tensors[name] = &values;
+  });
+  const Json json{{"run", identity(model, options)}, {"state", state_json(model, state, loss_scale)}};
+  trace::write_safetensors(
+      path, infos, {{std::string(state_key), json.dump()}},
+      [&](const trace::TensorInfo& tensor, std::uint64_t first, std::span<float> values) {
+        const std::vector<float>& from = *tensors.at(tensor.name);
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), values.size(), values.begin());
+      });
+}
+
+void load_checkpoint(const std::filesystem::path& path, Model& model, const RunOptions& options,
+                     RunState& state, std::optional<LossScale>& loss_scale) {
+  const trace::Safetensors file(path);
+  try {
+    const auto text = file.metadata().find(std::string(state_key));
+    if (text == file.metadata().end()) throw std::invalid_argument("it is no checkpoint of a training run");
+    const Json json = trace::parse_json(text->second, std::string(state_key), deepest);
+    check_identity(json.at("run"), identity(model, options));
+    for_tensors(model, [&](const std::string& name, std::vector<float>& values) {
+      const trace::TensorInfo* tensor = file.find(name);
+      if (tensor == nullptr || tensor->elements() != values.size() || tensor->dtype != trace::DType::f32)
+        throw std::invalid_argument("tensor " + in_quotes(name) + " is missing or has another size");
+      values = file.values(*tensor);
+    });
+    for (Parameter& parameter : model.parameters()) make_master(parameter, model.recipe().master_weights);
+    restore_state(json.at("state"), model, state, loss_scale);
+  } catch (const Json::exception& error) {
+    throw std::invalid_argument(path.string() + ": the checkpoint is damaged: " + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(path.string() + ": " + error.what());
+  }
+}
+
+}  // namespace mantissa::train

@@ -1,0 +1,41 @@
+// Records chosen steps of a training run as a trace that replays with the run's own bits (traces/README.md).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/trace/trace.hpp"
+#include "sim/train/model.hpp"
+
+namespace mantissa::train {
+
+class Recorder {
+ public:
+  // The file appears, complete, when the last of the steps is over.
+  Recorder(std::filesystem::path path, std::vector<std::uint32_t> steps, trace::Run run);
+
+  bool wants(std::uint32_t step) const;
+  const std::vector<std::uint32_t>& steps() const { return steps_; }
+  // A wanted step begins: thresholds and formats as they will be used.
+  void begin(std::uint32_t step, int loss_exponent, Model& model);
+  void take(std::uint32_t step, const Node& node, trace::Role role, std::span<const float> values);
+  // It is over: scales as they were used. Throws what writing the trace throws.
+  void end(std::uint32_t step, Model& model);
+
+ private:
+  void write(const Network& network) const;
+
+  struct Taken {
+    std::vector<std::int64_t> shape;
+    std::vector<float> values;
+  };
+  std::filesystem::path path_;
+  std::vector<std::uint32_t> steps_;  // ascending
+  trace::Run run_;
+  std::map<std::string, Taken> tensors_;
+};
+
+}  // namespace mantissa::train

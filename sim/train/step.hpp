@@ -1,0 +1,28 @@
+// One step of a run, as its layers see it: where random numbers come from, and how much is counted.
+#pragma once
+
+#include <cstdint>
+
+#include "models/random/stream.hpp"
+
+namespace mantissa::train {
+
+struct Step {
+  std::uint64_t seed = 1;    // of the run
+  std::uint32_t number = 0;  // of the step
+  int rows = 16;             // of the array
+  int cols = 16;
+  int threads = 1;
+  // Training. Validation rounds to nearest where training draws, and keeps nothing for a backward pass.
+  bool training = true;
+  bool count = false;    // overflows and underflows of this step are counted
+  bool refresh = false;  // scales and thresholds that are carried over from step to step are taken anew
+
+  // ARITHMETIC.md 3.
+  DrawSource draws(std::uint16_t layer, Pass pass, RandomUnit unit, Operand operand = Operand::output) const {
+    const StreamId stream{.step = number, .layer = layer, .pass = pass, .unit = unit, .operand = operand};
+    return {.run_seed = seed, .stream = stream.value(), .lanes = cols};
+  }
+};
+
+}  // namespace mantissa::train

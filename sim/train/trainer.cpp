@@ -1,0 +1,272 @@
+#include "sim/train/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "sim/support/digest.hpp"
+#include "sim/trace/gradient.hpp"
+#include "sim/train/checkpoint.hpp"
+#include "sim/train/softmax.hpp"
+
+namespace mantissa::train {
+namespace {
+
+// Overflows and underflows are counted in one step of so many.
+constexpr std::int64_t count_interval = 64;
+constexpr std::int64_t validation_batch = 500;
+// Between two refreshes of scales that are carried over, where no pruning rule says how many.
+constexpr std::int64_t refresh_interval = 100;
+
+std::int64_t refresh_steps(const Recipe& recipe) {
+  return recipe.pruning ? recipe.pruning->refresh_steps : refresh_interval;
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+std::vector<std::int32_t> shuffled(std::int64_t images, std::uint64_t seed, std::int64_t epoch) {
+  std::vector<std::int32_t> order(images);
+  std::iota(order.begin(), order.end(), 0);
+  const std::uint64_t stream =
+      mix(mix(seed) ^ (std::uint64_t{0x5348} << 32 | static_cast<std::uint64_t>(epoch)));
+  // Fisher and Yates, from the back.
+  for (std::int64_t i = images - 1; i > 0; --i) {
+    const std::uint64_t word = mix(stream ^ static_cast<std::uint64_t>(i));
+    const auto j = static_cast<std::int64_t>(
+        (static_cast<unsigned __int128>(word) * static_cast<unsigned __int128>(i + 1)) >> 64);
+    std::swap(order[i], order[j]);
+  }
+  return order;
+}
+
+Trainer::Trainer(Model& model, const FashionMnist& data, const RunOptions& options, Recorder* recorder)
+    : model_(model), data_(data), options_(options), recorder_(recorder) {
+  const ValueShape& image = model.network().image;
+  const Images& training = data.training;
+  if (image.channels != 1 || image.height != training.height || image.width != training.width) {
+    throw std::invalid_argument("network " + model.network().name + " reads images of " +
+                                std::to_string(image.channels) + " x " + std::to_string(image.height) +
+                                " x " + std::to_string(image.width) + ", the data set has 1 x " +
+                                std::to_string(training.height) + " x " + std::to_string(training.width));
+  }
+  if (model.network().classes() != FashionMnist::classes) {
+    throw std::invalid_argument("network " + model.network().name + " has " +
+                                std::to_string(model.network().classes()) + " outputs; the data set has " +
+                                std::to_string(FashionMnist::classes) + " classes");
+  }
+  if (options.images > training.count()) {
+    throw std::invalid_argument("--images " + std::to_string(options.images) + ": the data set has " +
+                                std::to_string(training.count()));
+  }
+  images_ = options.images == 0 ? training.count() : options.images;
+  steps_per_epoch_ = ceil_div(images_, options.batch);
+  schedule_ = {.peak = options.training.learning_rate, .steps = total_steps()};
+  const Recipe& recipe = model.recipe();
+  if (recipe.loss_scale.kind == LossScaleRule::Kind::dynamic) loss_scale_.emplace(recipe.loss_scale.dynamic);
+  if (recipe.pruning) pruning_.emplace(*recipe.pruning);
+}
+
+Step Trainer::step_info(bool training) const {
+  return {.seed = options_.seed,
+          .number = static_cast<std::uint32_t>(state_.step),
+          .rows = options_.rows,
+          .cols = options_.cols,
+          .threads = options_.threads,
+          .training = training,
+          .count = training && state_.step % count_interval == 0,
+          .refresh = training && state_.step % refresh_steps(model_.recipe()) == 0};
+}
+
+void Trainer::load_batch(const Images& images, std::span<const std::int32_t> order) {
+  const std::span<const float, 256> table = normalised_pixels();
+  Tensor& batch = model_.image();
+  batch.values.clear();
+  labels_.clear();
+  for (const std::int32_t index : order) {
+    for (const std::uint8_t pixel : images.image(index)) batch.values.push_back(table[pixel]);
+    labels_.push_back(images.labels[index]);
+  }
+}
+
+Watcher Trainer::watcher_of(const Step& step) {
+  const bool records = recorder_ != nullptr && recorder_->wants(step.number);
+  const bool looks = pruning_ && step.refresh;
+  const bool last = state_.step + 1 == total_steps();
+  if (!records && !looks && !last) return {};
+  return [=, this](const Node& node, trace::Role role, std::span<const float> values) {
+    if (records) recorder_->take(step.number, node, role, values);
+    const GemmLayer* gemm = role == trace::Role::grad_output ? model_.gemm_at(node) : nullptr;
+    if (gemm == nullptr) return;
+    if (looks && gemm->layer().arithmetic != Arithmetic::fp32) pruning_->look(*gemm, values);
+    if (last) {
+      GradientReport report = trace::describe_gradient(values);
+      report.step = step.number;
+      report.layer = node.name;
+      report.tau = gemm->layer().tau.value_or(0);
+      last_gradients_.insert(last_gradients_.begin(), std::move(report));
+    }
+  };
+}
+
+void Trainer::follow_loss_scale(bool skipped) {
+  if (!loss_scale_) return;
+  const int before = loss_scale_->exponent();
+  if (state_.loss_scale.empty()) state_.loss_scale.emplace_back(0, before);
+  loss_scale_->update(skipped);
+  if (loss_scale_->exponent() != before)
+    state_.loss_scale.emplace_back(state_.step + 1, loss_scale_->exponent());
+}
+
+void Trainer::train_step() {
+  const std::int64_t epoch = state_.step / steps_per_epoch_;
+  if (order_epoch_ != epoch) {
+    order_ = shuffled(images_, options_.seed, epoch);
+    order_epoch_ = epoch;
+  }
+  const std::int64_t first = state_.step % steps_per_epoch_ * options_.batch;
+  const std::int64_t count = std::min(options_.batch, images_ - first);
+  load_batch(data_.training, std::span(order_).subspan(first, count));
+
+  const Recipe& recipe = model_.recipe();
+  const Step step = step_info(true);
+  int exponent = 0;
+  if (recipe.loss_scale.kind == LossScaleRule::Kind::constant) exponent = recipe.loss_scale.exponent;
+  if (loss_scale_) exponent = loss_scale_->exponent();
+  if (recorder_ != nullptr && recorder_->wants(step.number)) recorder_->begin(step.number, exponent, model_);
+  const Watcher watcher = watcher_of(step);
+  const std::span<const float> scores = model_.forward(step, watcher);
+  score_gradient_.resize(scores.size());
+  const BatchLoss loss = softmax_cross_entropy(scores, labels_, std::ldexp(1.0, exponent), score_gradient_);
+  if (!std::isfinite(loss.loss)) {
+    throw Diverged("the loss of step " + std::to_string(state_.step) +
+                   " is no number; the first Inf or NaN of the step is in " +
+                   model_.first_nonfinite().value_or("the loss itself"));
+  }
+  model_.backward(step, score_gradient_, watcher);
+  if (recorder_ != nullptr && recorder_->wants(step.number)) recorder_->end(step.number, model_);
+  const bool updated = update(model_.parameters(),
+                              {.learning_rate = schedule_.at(state_.step),
+                               .momentum = static_cast<float>(options_.training.momentum),
+                               .weight_decay = static_cast<float>(options_.training.weight_decay),
+                               .loss_exponent = exponent,
+                               .master = recipe.master_weights},
+                              step);
+  follow_loss_scale(!updated);
+  if (pruning_ && step.refresh) {
+    std::vector<GemmLayer*> layers = model_.gemm_layers();
+    pruning_->refresh(layers);
+  }
+  state_.epoch.train_loss += loss.loss;
+  state_.epoch.train_accuracy += static_cast<double>(loss.correct);
+  state_.epoch.steps += 1;
+  state_.epoch.skipped_steps += updated ? 0 : 1;
+  state_.epoch.loss_exponent = loss_scale_ ? loss_scale_->exponent() : exponent;
+  state_.counted_steps += step.count ? 1 : 0;
+  state_.step += 1;
+}
+
+void Trainer::validate() {
+  const Images& images = data_.validation;
+  std::vector<std::int32_t> order(images.count());
+  std::iota(order.begin(), order.end(), 0);
+  BatchLoss sum;
+  for (std::int64_t first = 0; first < images.count(); first += validation_batch) {
+    load_batch(images, std::span(order).subspan(first, std::min(validation_batch, images.count() - first)));
+    const BatchLoss loss = softmax_cross_entropy(model_.forward(step_info(false)), labels_, 1, {});
+    sum.loss += loss.loss;
+    sum.correct += loss.correct;
+  }
+  state_.epoch.val_loss = sum.loss / static_cast<double>(images.count());
+  state_.epoch.val_accuracy = static_cast<double>(sum.correct) / static_cast<double>(images.count());
+}
+
+void Trainer::finish_epoch() {
+  EpochReport& epoch = state_.epoch;
+  epoch.train_loss /= static_cast<double>(images_);
+  epoch.train_accuracy /= static_cast<double>(images_);
+  for (GemmLayer* layer : model_.gemm_layers()) {
+    PruneCounts& pruned = layer->counts().pruned;
+    if (pruned.elements() == 0) continue;
+    epoch.sparsity.push_back(static_cast<double>(pruned.zeros()) / static_cast<double>(pruned.elements()));
+    pruned = {};
+  }
+  validate();
+  state_.history.push_back(epoch);
+  epoch = {};
+}
+
+TrainReport Trainer::run(const Progress& progress, const EpochDone& epoch_done) {
+  using Clock = std::chrono::steady_clock;
+  while (state_.step < total_steps()) {
+    const std::int64_t epoch = state_.step / steps_per_epoch_ + 1;
+    if (progress) {
+      progress(state_.step, total_steps(),
+               "epoch " + std::to_string(epoch) + " of " + std::to_string(options_.epochs));
+    }
+    const auto start = Clock::now();
+    train_step();
+    state_.epoch.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    const bool epoch_ends = state_.step % steps_per_epoch_ == 0;
+    if (epoch_ends) {
+      finish_epoch();
+      if (epoch_done) epoch_done(report());
+    }
+    if (!options_.checkpoint.empty() && (epoch_ends || state_.step % options_.checkpoint_steps == 0)) save();
+  }
+  return report();
+}
+
+void Trainer::save() const { save_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_); }
+
+void Trainer::resume() { load_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_); }
+
+TrainReport Trainer::report() const {
+  TrainReport report;
+  const Recipe& recipe = model_.recipe();
+  report.network = model_.network().name;
+  report.recipe = recipe.name;
+  report.rows = options_.rows;
+  report.cols = options_.cols;
+  report.seed = options_.seed;
+  report.epochs = options_.epochs;
+  report.batch = options_.batch;
+  report.images = images_;
+  report.learning_rate = options_.training.learning_rate;
+  report.momentum = options_.training.momentum;
+  report.weight_decay = options_.training.weight_decay;
+  report.history = state_.history;
+  report.loss_scale = state_.loss_scale;
+  report.counted_steps = state_.counted_steps;
+  report.gradients = last_gradients_;
+  if (recipe.pruning) report.target_sparsity = recipe.pruning->sparsity;
+  const auto add = [&](const std::string& layer, const char* tensors, const ConversionCounts& counts) {
+    if (counts.elements > 0) report.conversions.push_back({layer, tensors, counts});
+  };
+  for (const GemmLayer* layer : std::as_const(model_).gemm_layers()) {
+    const LayerCounts& counts = layer->counts();
+    const std::string& name = layer->layer().name;
+    if (recipe.pruning && layer->layer().arithmetic != Arithmetic::fp32) report.pruned_layers.push_back(name);
+    add(name, "weights", counts.weights);
+    add(name, "activations", counts.activations);
+    add(name, "errors", counts.errors);
+    add(name, "weight_gradients", counts.weight_gradients);
+  }
+  for (const NormLayer* layer : std::as_const(model_).norm_layers()) {
+    add(layer->layer().name, "activations", layer->counts().activations);
+    add(layer->layer().name, "errors", layer->counts().errors);
+  }
+  std::string bytes;
+  for (const Parameter& parameter : model_.parameters()) {
+    report.parameters += static_cast<std::int64_t>(parameter.value.values.size());
+    bytes.append(reinterpret_cast<const char*>(parameter.value.values.data()),
+                 parameter.value.values.size() * sizeof(float));
+  }
+  report.weights_digest = digest(bytes);
+  return report;
+}
+
+}  // namespace mantissa::train

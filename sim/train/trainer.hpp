@@ -1,0 +1,99 @@
+// The training loop: batches in a shuffled order, forward, backward, update, validation; all of it a function
+// of the seed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/update/loss_scale.hpp"
+#include "sim/train/fashion_mnist.hpp"
+#include "sim/train/model.hpp"
+#include "sim/train/pruning_plan.hpp"
+#include "sim/train/recorder.hpp"
+#include "sim/train/schedule.hpp"
+#include "sim/train/train_report.hpp"
+
+namespace mantissa::train {
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  std::int64_t epochs = 10;
+  std::int64_t batch = 128;
+  std::int64_t images = 0;  // train with the first so many; 0: all
+  int rows = 16;
+  int cols = 16;
+  int threads = 1;
+  TrainingDefaults training;
+  std::string configuration;            // hashes of network and recipe: what a checkpoint belongs to
+  std::string checkpoint;               // file; empty: none
+  std::int64_t checkpoint_steps = 200;  // between two of them
+};
+
+// `done` of `total` steps.
+using Progress = std::function<void(std::int64_t done, std::int64_t total, const std::string& what)>;
+using EpochDone = std::function<void(const TrainReport& report)>;
+
+// The loss is no number any more.
+class Diverged : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Everything that a run is between two steps, besides the model.
+struct RunState {
+  std::int64_t step = 0;  // that comes next
+  EpochReport epoch;      // under way; its sums are not yet divided
+  std::vector<EpochReport> history;
+  std::vector<std::pair<std::int64_t, int>> loss_scale;
+  std::int64_t counted_steps = 0;
+};
+
+class Trainer {
+ public:
+  // All must outlive the trainer. Throws std::invalid_argument for options that do not fit the data.
+  Trainer(Model& model, const FashionMnist& data, const RunOptions& options, Recorder* recorder = nullptr);
+
+  // Goes on where the checkpoint's run stood. Throws std::invalid_argument for one of another run.
+  void resume();
+  // To the end. Throws Diverged.
+  TrainReport run(const Progress& progress, const EpochDone& epoch_done);
+
+  std::int64_t total_steps() const { return steps_per_epoch_ * options_.epochs; }
+  // As far as the run has come.
+  TrainReport report() const;
+
+ private:
+  void train_step();
+  void validate();
+  void finish_epoch();
+  void load_batch(const Images& images, std::span<const std::int32_t> order);
+  void follow_loss_scale(bool skipped);
+  Step step_info(bool training) const;
+  Watcher watcher_of(const Step& step);
+  void save() const;
+
+  Model& model_;
+  const FashionMnist& data_;
+  RunOptions options_;
+  Recorder* recorder_;
+  std::int64_t images_;
+  std::int64_t steps_per_epoch_;
+  Schedule schedule_;
+  std::optional<LossScale> loss_scale_;  // dynamic
+  std::optional<PruningPlan> pruning_;
+  RunState state_;
+  std::vector<std::int32_t> order_;  // of the epoch under way
+  std::int64_t order_epoch_ = -1;
+  std::vector<std::uint8_t> labels_;
+  std::vector<float> score_gradient_;
+  std::vector<GradientReport> last_gradients_;
+};
+
+// The order of an epoch's images: a permutation that depends on seed and epoch alone.
+std::vector<std::int32_t> shuffled(std::int64_t images, std::uint64_t seed, std::int64_t epoch);
+
+}  // namespace mantissa::train

@@ -1,0 +1,118 @@
+// `mantissa train` as a user runs it: what it prints, runs that are killed and go on, traces that replay, bad
+// input.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
+
+namespace mantissa::test {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// Learns in a second.
+std::string tiny_network(const Scratch& scratch) {
+  const std::string path = scratch.path() + "/tiny.yaml";
+  std::ofstream(path) << "name: tiny\n"
+                         "training: {learning_rate: 0.1}\n"
+                         "layers:\n"
+                         "  - {kind: max-pool, kernel: 4}\n"
+                         "  - {kind: conv, name: conv, out: 4, kernel: 3}\n"
+                         "  - {kind: norm, name: norm}\n"
+                         "  - {kind: relu}\n"
+                         "  - {kind: linear, name: fc, out: 10}\n";
+  return path;
+}
+
+json trained(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {"train", "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Finished run = run_mantissa(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return run.exit_code == 0 ? json::parse(run.out) : json();
+}
+
+TEST(Train, LearnsAndSaysHowWell) {
+  const Scratch scratch;
+  const std::string network = tiny_network(scratch);
+  const json report = trained({"--net", network, "--recipe", "fp8", "--epochs", "2", "--images", "6400"});
+  ASSERT_EQ(report["val_accuracy"].size(), 2U);
+  EXPECT_GT(report["val_accuracy"][1].get<double>(), 0.5);
+  EXPECT_EQ(report["history"][0]["steps"], 50);
+  EXPECT_FALSE(report["conversions"].empty());
+  EXPECT_EQ(report["gradients"].size(), 2U);
+  const Finished text = run_mantissa({"train", "--net", network, "--epochs", "1", "--images", "1280"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_NE(text.out.find("validation accuracy: "), std::string::npos);
+}
+
+TEST(Train, KilledAtAnyMomentItGoesOnWithTheSameBits) {
+  const Scratch scratch;
+  const std::string network = tiny_network(scratch);
+  const std::vector<std::string> run = {"--net",    network, "--recipe", "fp8",
+                                        "--epochs", "2",     "--images", "12800"};
+  const std::string whole = trained(run)["weights_digest"];
+  const std::string checkpoint = scratch.path() + "/run.safetensors";
+  const std::string command = "mantissa train --net " + network +
+                              " --recipe fp8 --epochs 2 --images 12800 --checkpoint " + checkpoint +
+                              " --checkpoint-steps 7 --resume --json";
+  // Killed at other moments each time, until one run comes through.
+  const Finished last = run_shell("for i in $(seq 1 12); do " + command +
+                                  " > out.json 2>/dev/null & pid=$!; sleep 0.$((RANDOM % 4 + 3)); "
+                                  "kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null; done; " +
+                                  command);
+  ASSERT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_EQ(json::parse(last.out)["weights_digest"], whole);
+  fs::remove("out.json");
+}
+
+TEST(Train, ARecordedStepReplaysWithItsOwnBits) {
+  const Scratch scratch;
+  const std::string trace = scratch.path() + "/t.safetensors";
+  trained({"--net", tiny_network(scratch), "--recipe", "fp8", "--epochs", "1", "--images", "2560", "--record",
+           "3,19", "--record-to", trace});
+  const Finished check = run_mantissa({"trace", "check", trace});
+  EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
+  const Finished replay = run_mantissa({"replay", trace, "--recipe", "fp8", "--json"});
+  ASSERT_EQ(replay.exit_code, 0) << replay.err;
+  const json bits = json::parse(replay.out)["run_bits"];
+  EXPECT_EQ(bits["different"], 0);
+  EXPECT_GT(bits["compared"].get<int>(), 10000);
+  EXPECT_NE(run_mantissa({"replay", trace, "--recipe", "fp8"}).out.find("all are the same"),
+            std::string::npos);
+}
+
+TEST(Train, BadInputIsExplained) {
+  const Scratch scratch;
+  const auto complaint = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "train");
+    const Finished run = run_mantissa(arguments);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    return run.err;
+  };
+  EXPECT_NE(complaint({"--data", scratch.path()}).find("apt-get install dataset-fashion-mnist"),
+            std::string::npos);
+  EXPECT_NE(complaint({"--net", "resnet9"}).find("shipped are lenet, mlp, resnet8"), std::string::npos);
+  EXPECT_NE(complaint({"--recipe", "dgc"}).find("not for training on one machine"), std::string::npos);
+  EXPECT_NE(complaint({"--resume"}).find("--resume needs --checkpoint"), std::string::npos);
+  EXPECT_NE(complaint({"--epochs", "1", "--images", "128", "--record", "1"}).find("the run has steps 0..0"),
+            std::string::npos);
+  EXPECT_NE(complaint({"--images", "60001"}).find("60001"), std::string::npos);
+}
+
+TEST(Train, ARunThatDivergesSaysWhere) {
+  const Finished run = run_mantissa(
+      {"train", "--net", "mlp", "--recipe", "fp8", "--epochs", "1", "--images", "2560", "--lr", "1000"});
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.out.find("DIVERGED: the loss of step "), std::string::npos) << run.out;
+}
+
+}  // namespace
+}  // namespace mantissa::test

@@ -1,0 +1,113 @@
+#include "sim/train/fashion_mnist.hpp"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include "testbench/cli/scratch.hpp"
+#include "testbench/support/refusal.hpp"
+
+namespace mantissa::train {
+namespace {
+
+namespace fs = std::filesystem;
+using mantissa::test::refusal;
+using mantissa::test::Scratch;
+
+TEST(FashionMnist, TheRealOne) {
+  const FashionMnist data = load_fashion_mnist(fashion_mnist_directory);
+  EXPECT_EQ(data.training.count(), 60000);
+  EXPECT_EQ(data.validation.count(), 10000);
+  EXPECT_EQ(data.training.height, 28);
+  EXPECT_EQ(data.training.width, 28);
+  // Every class as often as every other.
+  for (int label = 0; label < FashionMnist::classes; ++label)
+    EXPECT_EQ(std::count(data.training.labels.begin(), data.training.labels.end(), label), 6000) << label;
+  // Normalised pixels have mean 0 and deviation 1 over the training images.
+  const auto table = normalised_pixels();
+  double sum = 0;
+  double squares = 0;
+  for (const std::uint8_t pixel : data.training.pixels) {
+    sum += static_cast<double>(table[pixel]);
+    squares += static_cast<double>(table[pixel]) * static_cast<double>(table[pixel]);
+  }
+  const auto n = static_cast<double>(data.training.pixels.size());
+  EXPECT_NEAR(sum / n, 0, 1e-3);
+  EXPECT_NEAR(std::sqrt(squares / n), 1, 1e-3);
+}
+
+void write_gz(const fs::path& path, const std::string& bytes) {
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+  gzclose(file);
+}
+
+std::string idx(std::initializer_list<int> sizes, const std::string& elements) {
+  std::string bytes = {0, 0, 8, static_cast<char>(sizes.size())};
+  for (const int size : sizes) {
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(size >> shift);
+  }
+  return bytes + elements;
+}
+
+// Two images of 1 x 2 with labels 3 and 9, for training and validation.
+class SmallSet : public testing::Test {
+ protected:
+  SmallSet() {
+    for (const char* prefix : {"train", "t10k"}) {
+      write_gz(file(prefix, "images-idx3"), idx({2, 1, 2}, "abcd"));
+      write_gz(file(prefix, "labels-idx1"), idx({2}, {3, 9}));
+    }
+  }
+  fs::path file(const std::string& prefix, const std::string& what) const {
+    return fs::path(scratch_.path()) / (prefix + "-" + what + "-ubyte.gz");
+  }
+  std::string complaint() const {
+    return refusal([&] { load_fashion_mnist(scratch_.path()); });
+  }
+  Scratch scratch_;
+};
+
+TEST_F(SmallSet, Reads) {
+  const FashionMnist data = load_fashion_mnist(scratch_.path());
+  EXPECT_EQ(data.training.count(), 2);
+  EXPECT_EQ(data.training.image(1)[0], 'c');
+  EXPECT_EQ(data.validation.labels[1], 9);
+}
+
+TEST_F(SmallSet, AMissingFileNamesThePackage) {
+  fs::remove(file("t10k", "labels-idx1"));
+  EXPECT_NE(complaint().find("t10k-labels-idx1-ubyte.gz: no such file"), std::string::npos);
+  EXPECT_NE(complaint().find("apt-get install dataset-fashion-mnist"), std::string::npos);
+}
+
+TEST_F(SmallSet, DamagedFilesAreRefusedByName) {
+  const auto refused = [&](const std::string& what, const std::string& bytes, const std::string& why) {
+    const fs::path path = file("train", what);
+    write_gz(path, bytes);
+    EXPECT_NE(complaint().find(path.string() + ": " + why), std::string::npos) << complaint();
+  };
+  refused("images-idx3", idx({2, 1, 2}, "abc"), "has 3 elements, but its header promises 4");
+  refused("images-idx3", idx({2, 1, 2}, "abcde"), "has 5 elements");
+  refused("images-idx3", idx({0x7fffffff, 0x7fffffff, 2}, "abcd"),
+          "has 4 elements, but its header promises far more");
+  refused("images-idx3", "short", "is no IDX file");
+  refused("images-idx3", idx({2, 2}, "abcd"), "is no IDX file");
+  write_gz(file("train", "images-idx3"), idx({2, 1, 2}, "abcd"));
+  refused("labels-idx1", idx({1}, {3}), "has 1 labels for 2 images");
+  refused("labels-idx1", idx({2}, {3, 10}), "label 1 is 10");
+}
+
+TEST_F(SmallSet, ATruncatedArchiveIsNotAShortFile) {
+  const fs::path path = file("train", "images-idx3");
+  write_gz(path, idx({2, 1, 2}, "abcd"));
+  fs::resize_file(path, fs::file_size(path) - 6);
+  EXPECT_NE(complaint().find(path.string() + ": is damaged"), std::string::npos) << complaint();
+}
+
+}  // namespace
+}  // namespace mantissa::train

@@ -1,0 +1,182 @@
+#include "sim/train/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "testbench/cli/scratch.hpp"
+#include "testbench/support/refusal.hpp"
+#include "testbench/train/toy.hpp"
+
+namespace mantissa::train {
+namespace {
+
+using mantissa::test::refusal;
+using mantissa::test::Scratch;
+
+const std::vector<std::string> recipes = {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse"};
+
+TrainReport train(const Recipe& recipe, RunOptions options, const FashionMnist& data) {
+  Model model(test::toy_network(), recipe, options.seed);
+  return Trainer(model, data, options).run({}, {});
+}
+
+TEST(Trainer, EveryRecipeLearns) {
+  const FashionMnist data = test::toy_data(400, 100);
+  for (const std::string& name : recipes) {
+    const TrainReport report = train(test::toy_recipe(name), test::toy_options(6), data);
+    ASSERT_EQ(report.history.size(), 6U);
+    EXPECT_GT(report.history.back().val_accuracy, 0.9) << name;  // a tenth by guessing
+    EXPECT_LT(report.history.back().train_loss, report.history.front().train_loss / 2) << name;
+    EXPECT_EQ(report.history.back().steps, 25) << name;
+  }
+}
+
+TEST(Trainer, BitsDependOnTheSeedAndNotOnThreads) {
+  const FashionMnist data = test::toy_data(100, 20);
+  for (const std::string& name : recipes) {
+    RunOptions options = test::toy_options(1);
+    const std::string once = train(test::toy_recipe(name), options, data).weights_digest;
+    options.threads = 3;
+    EXPECT_EQ(train(test::toy_recipe(name), options, data).weights_digest, once) << name;
+    options.seed = 2;
+    EXPECT_NE(train(test::toy_recipe(name), options, data).weights_digest, once) << name;
+  }
+}
+
+TEST(Trainer, StochasticRoundingFollowsTheArray) {
+  const FashionMnist data = test::toy_data(48, 20);
+  RunOptions options = test::toy_options(1);
+  const std::string small = train(test::toy_recipe("fp8"), options, data).weights_digest;
+  options.cols = 8;
+  EXPECT_NE(train(test::toy_recipe("fp8"), options, data).weights_digest, small);
+}
+
+TEST(Trainer, OrderOfImagesIsAPermutation) {
+  std::vector<std::int32_t> order = shuffled(1000, 1, 0);
+  EXPECT_NE(order, shuffled(1000, 1, 1));
+  EXPECT_NE(order, shuffled(1000, 2, 0));
+  EXPECT_EQ(order, shuffled(1000, 1, 0));
+  std::sort(order.begin(), order.end());
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[i], i);
+}
+
+TEST(Trainer, GoesOnFromACheckpointAsIfItHadNeverStopped) {
+  const FashionMnist data = test::toy_data(100, 30);
+  const Scratch scratch;
+  for (const std::string& name : recipes) {
+    const Recipe recipe = test::toy_recipe(name);
+    RunOptions options = test::toy_options(2);
+    const TrainReport whole = train(recipe, options, data);
+    options.checkpoint = scratch.path() + "/" + name + ".safetensors";
+    options.checkpoint_steps = 5;
+    // Stops in the middle of the second epoch, three steps past its checkpoint.
+    struct Stop {};
+    Model first(test::toy_network(), recipe, options.seed);
+    const auto stop = [](std::int64_t done, std::int64_t, const std::string&) {
+      if (done == 13) throw Stop{};
+    };
+    EXPECT_THROW(Trainer(first, data, options).run(stop, {}), Stop);
+
+    Model second(test::toy_network(), recipe, options.seed);
+    Trainer trainer(second, data, options);
+    trainer.resume();
+    std::int64_t steps = 0;
+    const TrainReport resumed =
+        trainer.run([&](std::int64_t, std::int64_t, const std::string&) { ++steps; }, {});
+    EXPECT_EQ(steps, 4) << name;
+    EXPECT_EQ(resumed.weights_digest, whole.weights_digest) << name;
+    ASSERT_EQ(resumed.history.size(), whole.history.size());
+    for (std::size_t i = 0; i < whole.history.size(); ++i) {
+      EXPECT_EQ(resumed.history[i].train_loss, whole.history[i].train_loss) << name;
+      EXPECT_EQ(resumed.history[i].val_loss, whole.history[i].val_loss) << name;
+      EXPECT_EQ(resumed.history[i].sparsity, whole.history[i].sparsity) << name;
+    }
+    EXPECT_EQ(resumed.loss_scale, whole.loss_scale);
+    ASSERT_EQ(resumed.conversions.size(), whole.conversions.size());
+    for (std::size_t i = 0; i < whole.conversions.size(); ++i)
+      EXPECT_EQ(resumed.conversions[i].counts, whole.conversions[i].counts) << name;
+  }
+}
+
+TEST(Trainer, ACheckpointOfAnotherRunIsRefused) {
+  const FashionMnist data = test::toy_data(40, 10);
+  const Scratch scratch;
+  RunOptions options = test::toy_options(1);
+  options.checkpoint = scratch.path() + "/c.safetensors";
+  train(test::toy_recipe("fp8"), options, data);
+  const auto complaint = [&](const std::string& recipe, const RunOptions& other) {
+    return refusal([&] {
+      Model model(test::toy_network(), test::toy_recipe(recipe), other.seed);
+      Trainer(model, data, other).resume();
+    });
+  };
+  EXPECT_EQ(complaint("fp8", options), "(accepted)");
+  EXPECT_NE(complaint("fp32", options).find("its recipe is \"fp8\", not \"fp32\""), std::string::npos);
+  RunOptions other = options;
+  other.seed = 9;
+  EXPECT_NE(complaint("fp8", other).find("its seed is 1, not 9"), std::string::npos);
+  other = options;
+  other.batch = 8;
+  EXPECT_NE(complaint("fp8", other).find("batch"), std::string::npos);
+  std::filesystem::resize_file(options.checkpoint, 300);
+  EXPECT_NE(complaint("fp8", options).find("c.safetensors"), std::string::npos);
+}
+
+TEST(Trainer, SaysWhereTheFirstNaNStands) {
+  const FashionMnist data = test::toy_data(100, 10);
+  RunOptions options = test::toy_options(3);
+  options.training.learning_rate = 1e30;
+  try {
+    train(test::toy_recipe("fp32"), options, data);
+    FAIL() << "a learning rate of 1e30 should not train";
+  } catch (const Diverged& diverged) {
+    const std::string what = diverged.what();
+    EXPECT_NE(what.find("the loss of step "), std::string::npos) << what;
+    EXPECT_NE(what.find("is in second.output"), std::string::npos) << what;
+  }
+}
+
+TEST(Trainer, PrunesToItsTarget) {
+  const FashionMnist data = test::toy_data(400, 20);
+  Recipe recipe = test::toy_recipe("lognormal-sparse");
+  recipe.pruning->refresh_steps = 1;
+  recipe.pruning->threshold = PruningRule::Threshold::quantile;
+  const TrainReport report = train(recipe, test::toy_options(2), data);
+  ASSERT_EQ(report.pruned_layers.size(), 5U);
+  const std::vector<double>& measured = report.history.back().sparsity;
+  ASSERT_EQ(measured.size(), 5U);
+  // The threshold of a step comes from the gradient of the step before.
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(measured[i], 0.85, 0.03) << report.pruned_layers[i];
+  // Behind a ReLU there may be more zeros than that to begin with.
+  for (std::size_t i = 3; i < 5; ++i) EXPECT_GT(measured[i], 0.82) << report.pruned_layers[i];
+}
+
+TEST(Trainer, DynamicLossScaleBacksOff) {
+  const FashionMnist data = test::toy_data(200, 20);
+  Recipe recipe = test::toy_recipe("fp8");
+  recipe.loss_scale.exponent = 24;
+  recipe.loss_scale.dynamic.initial_exponent = 24;
+  const TrainReport report = train(recipe, test::toy_options(1), data);
+  EXPECT_GT(report.history[0].skipped_steps, 0);
+  EXPECT_LT(report.history[0].loss_exponent, 24);
+  EXPECT_EQ(static_cast<std::int64_t>(report.loss_scale.size()), 1 + report.history[0].skipped_steps);
+}
+
+TEST(Trainer, RefusesWhatDoesNotFitTheData) {
+  const FashionMnist data = test::toy_data(40, 10);
+  RunOptions options = test::toy_options(1);
+  options.images = 41;
+  Model model(test::toy_network(), test::toy_recipe("fp32"), 1);
+  EXPECT_NE(refusal([&] { Trainer(model, data, options); }).find("the data set has 40"), std::string::npos);
+  Network wide = test::toy_network();
+  wide.image.width = 9;
+  connect(wide);
+  Model other(wide, test::toy_recipe("fp32"), 1);
+  EXPECT_NE(refusal([&] { Trainer(other, data, test::toy_options(1)); }).find("reads images of 1 x 8 x 9"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace mantissa::train
