@@ -52,8 +52,8 @@ ConvShape conv_shape(const Node& node, std::int64_t batch) {
   return shape;
 }
 
-GemmLayer::GemmLayer(const Recipe& recipe, const Node& node, LayerRecipe layer)
-    : recipe_(&recipe), node_(node), layer_(std::move(layer)) {}
+GemmLayer::GemmLayer(const Recipe& recipe, Node node, LayerRecipe layer)
+    : recipe_(&recipe), node_(std::move(node)), layer_(std::move(layer)) {}
 
 void GemmLayer::quantize(const Step& step, const Tensor& source, trace::Role role, const TensorFormat& how,
                          Pass pass, Operand side, ConversionCounts& counts, QuantizedTensor& result) {

@@ -19,7 +19,7 @@ class GemmLayer {
  public:
   // The recipe must outlive the layer. `layer` changes from step to step: its pruning threshold and its
   // errors' format are looked at when they are needed.
-  GemmLayer(const Recipe& recipe, const Node& node, LayerRecipe layer);
+  GemmLayer(const Recipe& recipe, Node node, LayerRecipe layer);
 
   LayerRecipe& layer() { return layer_; }
   const LayerRecipe& layer() const { return layer_; }

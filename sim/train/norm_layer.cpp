@@ -22,10 +22,10 @@ std::vector<float> in_eight_bits(std::span<const float> values, int threads) {
 
 }  // namespace
 
-NormLayer::NormLayer(const Recipe& recipe, const Node& node, LayerRecipe layer)
-    : recipe_(&recipe), node_(node), layer_(std::move(layer)) {
-  running_.mean.resize(node.in_shape.channels);
-  running_.scale.resize(node.in_shape.channels);
+NormLayer::NormLayer(const Recipe& recipe, Node node, LayerRecipe layer)
+    : recipe_(&recipe), node_(std::move(node)), layer_(std::move(layer)) {
+  running_.mean.resize(node_.in_shape.channels);
+  running_.scale.resize(node_.in_shape.channels);
 }
 
 void NormLayer::forward(const Step& step, const Tensor& x, std::span<const float> gamma,

@@ -22,7 +22,7 @@ struct RunningStatistics {
 class NormLayer {
  public:
   // The recipe must outlive the layer.
-  NormLayer(const Recipe& recipe, const Node& node, LayerRecipe layer);
+  NormLayer(const Recipe& recipe, Node node, LayerRecipe layer);
 
   LayerRecipe& layer() { return layer_; }
   const LayerRecipe& layer() const { return layer_; }
