@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 // Learns in a second.
 std::string tiny_network(const Scratch& scratch) {
-  const std::string path = scratch.path() + "/tiny.yaml";
+  std::string path = scratch.path() + "/tiny.yaml";
   std::ofstream(path) << "name: tiny\n"
                          "training: {learning_rate: 0.1}\n"
                          "layers:\n"

@@ -38,7 +38,7 @@ std::string record(const Recipe& recipe, const Scratch& scratch) {
   run.rows = options.rows;
   run.cols = options.cols;
   run.recipe = recipe.name;
-  const std::string path = scratch.path() + "/" + recipe.name + ".safetensors";
+  std::string path = scratch.path() + "/" + recipe.name + ".safetensors";
   Recorder recorder(path, {8, 4}, run);
   Model model(test::toy_network(), recipe, options.seed);
   Trainer(model, data, options, &recorder).run({}, {});

@@ -17,7 +17,7 @@ using mantissa::test::Scratch;
 
 const std::vector<std::string> recipes = {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse"};
 
-TrainReport train(const Recipe& recipe, RunOptions options, const FashionMnist& data) {
+TrainReport train(const Recipe& recipe, const RunOptions& options, const FashionMnist& data) {
   Model model(test::toy_network(), recipe, options.seed);
   return Trainer(model, data, options).run({}, {});
 }

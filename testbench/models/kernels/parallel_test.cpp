@@ -60,6 +60,7 @@ TEST(Parallel, InsideOfARunAndFromSeveralThreads) {
   };
   {
     std::vector<std::jthread> callers;
+    callers.reserve(4);
     for (int i = 0; i < 4; ++i) {
       callers.emplace_back([&] {
         for (int j = 0; j < 100; ++j) nested();
