@@ -58,12 +58,16 @@ void override_loss_scale(Recipe& recipe, const std::string& text) {
   recipe.loss_scale.exponent = std::stoi(checked);
 }
 
-// The architecture's own table first, then the other shipped ones.
+// The architecture's own table first, then the other shipped ones. A shipped one whose name the first has
+// taken for other prices is still shown, and says what it is.
 std::vector<EnergyTable> energy_tables(const std::string& first) {
-  std::vector<EnergyTable> tables = {load_energy_table(first).value};
+  const Loaded<EnergyTable> own = load_energy_table(first);
+  std::vector<EnergyTable> tables = {own.value};
   for (const std::string& name : shipped_configs(ConfigKind::energy)) {
-    EnergyTable table = load_energy_table(name).value;
-    if (table.name != tables.front().name) tables.push_back(std::move(table));
+    Loaded<EnergyTable> shipped = load_energy_table(name);
+    if (shipped.hash == own.hash) continue;
+    if (shipped.value.name == own.value.name) shipped.value.name += " (shipped)";
+    tables.push_back(std::move(shipped.value));
   }
   return tables;
 }

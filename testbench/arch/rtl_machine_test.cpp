@@ -24,7 +24,10 @@ struct Build {
   int depth = 2;
   int port = 4;
   int pipe_latency = 2;
-  Format operands = formats::e5m2;
+  Format a = formats::e5m2;
+  Format b = formats::e5m2;
+  Format c = formats::e5m2;
+  Overflow overflow = Overflow::ieee;
   std::optional<IntegerWidths> integers = std::nullopt;
 };
 
@@ -42,48 +45,57 @@ Architecture machine(std::mt19937_64& engine, const Build& build) {
 }
 
 ArrayFormats formats_of(const Build& build) {
-  return {.a = build.operands,
-          .b = build.operands,
-          .c = build.operands,
+  return {.a = build.a,
+          .b = build.b,
+          .c = build.c,
           .c_rounding = build.drain,
+          .c_overflow = build.overflow,
           .integers = build.integers};
 }
 
 void expect_same_everywhere(const std::vector<Build>& builds, int machines, int jobs) {
   std::mt19937_64 engine(51);
-  struct Pair {
+  struct Machine {
     Architecture arch;
     ArrayFormats formats;
-    std::unique_ptr<Accelerator> rtl;
-    std::unique_ptr<Accelerator> lockstep;
+    std::vector<std::unique_ptr<Accelerator>> engines;
   };
-  std::vector<Pair> pairs;
+  constexpr Engine engines[] = {Engine::systemc, Engine::rtl, Engine::lockstep};
+  std::vector<Machine> all;
   for (const Build& build : builds) {
     for (int i = 0; i < machines; ++i) {
-      Pair& pair = pairs.emplace_back();
-      pair.arch = machine(engine, build);
-      pair.formats = formats_of(build);
-      pair.rtl =
-          std::make_unique<Accelerator>(pair.arch, pair.formats, AcceleratorOptions{.engine = Engine::rtl});
-      pair.lockstep = std::make_unique<Accelerator>(pair.arch, pair.formats,
-                                                    AcceleratorOptions{.engine = Engine::lockstep});
+      Machine& one = all.emplace_back();
+      one.arch = machine(engine, build);
+      one.formats = formats_of(build);
+      for (const Engine each : engines)
+        one.engines.push_back(
+            std::make_unique<Accelerator>(one.arch, one.formats, AcceleratorOptions{.engine = each}));
     }
   }
-  for (const Pair& pair : pairs) {
+  for (const Machine& one : all) {
     for (int i = 0; i < jobs; ++i) {
-      const OwnedJob owned = random_job(engine, pair.formats, 2 * pair.arch.rows + 20);
-      const ArrayJob job = owned.job(pair.arch, pair.formats);
-      const ArrayRun expected = golden_run(pair.arch, pair.formats, job);
-      const std::string text =
-          std::to_string(pair.arch.rows) + "x" + std::to_string(pair.arch.cols) + " " + owned.text();
-      ASSERT_EQ(difference(expected, pair.rtl->run(job)), "") << "rtl " << text;
-      ASSERT_EQ(difference(expected, pair.lockstep->run(job)), "") << "lockstep " << text;
+      const OwnedJob owned = random_job(engine, one.formats, 2 * one.arch.rows + 20);
+      const ArrayJob job = owned.job(one.arch, one.formats);
+      const ArrayRun expected = golden_run(one.arch, one.formats, job);
+      for (std::size_t which = 0; which < std::size(engines); ++which) {
+        ASSERT_EQ(difference(expected, one.engines[which]->run(job)), "")
+            << name_of(engines[which]) << " " << one.arch.rows << "x" << one.arch.cols << " " << owned.text();
+      }
     }
   }
 }
 
+// Golden model and closed form, which are the engine `fast`, and the three others on every job. The normal
+// tests take the arrays that come with a build: 224 jobs on all four sizes, recipe fp8 and integers. The long
+// ones add the formats of the other recipes, other windows, depths and ports.
+
 TEST(RtlMachine, SmallArraysAsGoldenModelAndClosedForm) {
   expect_same_everywhere({{.rows = 4, .cols = 4}, {.rows = 4, .cols = 8, .drain = Rounding::sr(16)}}, 5, 8);
+}
+
+TEST(RtlMachine, LargeArraysAsGoldenModelAndClosedForm) {
+  expect_same_everywhere({{.rows = 8, .cols = 8, .drain = Rounding::sr(16)}, {.rows = 16, .cols = 16}}, 4,
+                         10);
 }
 
 TEST(RtlMachine, IntegersAsGoldenModelAndClosedForm) {
@@ -100,7 +112,19 @@ TEST(LongRtlMachine, AllArraysAsGoldenModelAndClosedForm) {
   }
   builds.push_back({.rows = 8, .cols = 8, .window = 8, .depth = 4, .port = 3, .pipe_latency = 1});
   builds.push_back({.rows = 4, .cols = 8, .window = 2, .depth = 1, .port = 1});
-  builds.push_back({.rows = 4, .cols = 4, .depth = 3, .port = 16, .operands = formats::e4m3});
+  builds.push_back({.rows = 4,
+                    .cols = 4,
+                    .depth = 3,
+                    .port = 16,
+                    .a = formats::e4m3,
+                    .b = formats::e4m3,
+                    .c = formats::e4m3});
+  // Recipe fp8-hybrid: forward, and both gradients.
+  const Format e4m3 = formats::e4m3;
+  builds.push_back({.rows = 8, .cols = 8, .a = e4m3, .b = e4m3, .c = e4m3, .overflow = Overflow::saturate});
+  builds.push_back({.rows = 4, .cols = 8, .drain = Rounding::sr(16), .b = e4m3});
+  // Recipe lognormal-sparse: a format chosen for the gradient, errors that saturate.
+  builds.push_back({.rows = 4, .cols = 4, .a = e4m3, .overflow = Overflow::saturate});
   builds.push_back({.rows = 8, .cols = 8, .pipe_latency = 1, .integers = IntegerWidths{8, 16}});
   expect_same_everywhere(builds, 4, 6);
 }

@@ -253,6 +253,39 @@ TEST(Replay, RangeNormsInEveryKindOfMemory) {
   }
 }
 
+TEST(Replay, AShippedTableIsShownBesideAnotherOfItsName) {
+  const Scratch scratch;
+  const std::string shipped = contents(MANTISSA_SOURCE_DIR "/sim/configs/energy/horowitz45.yaml");
+  written(scratch, "mine.yaml", "# My own.\n" + shipped);
+  written(scratch, "same.yaml", shipped);
+  const auto tables = [&](const std::string& energy) {
+    const std::string arch = written(scratch, "arch.yaml", "name: a\nenergy: " + energy + "\n");
+    const json report = replay({cnn, "--steps", "20", "--arch", arch});
+    std::vector<std::string> names;
+    for (const json& table : report["tables"]) names.push_back(table["name"]);
+    return names;
+  };
+  EXPECT_EQ(tables("mine.yaml"),
+            (std::vector<std::string>{"horowitz45", "aladdin40", "horowitz45 (shipped)"}));
+  EXPECT_EQ(tables("same.yaml"), (std::vector<std::string>{"horowitz45", "aladdin40"}));
+  EXPECT_EQ(tables("aladdin40"), (std::vector<std::string>{"aladdin40", "horowitz45"}));
+}
+
+// 512 bytes are two halves of 16 x 16 bytes: enough for operands of 8 bits, not for 16.
+TEST(Replay, BuffersTooSmallForALayerAreRefusedBeforeAnyRuns) {
+  const Scratch scratch;
+  const std::string arch = written(scratch, "small.yaml", "name: s\na_buffer_bytes: 512\n");
+  EXPECT_EQ(run_mantissa({"replay", cnn, "--arch", arch, "--json"}).exit_code, 0);
+  const Finished run = run_mantissa({"replay", cnn, "--arch", arch, "--recipe", "int8-rangebn"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(lines_of(run.err).size(), 1U) << run.err;  // no progress either
+  for (const char* part :
+       {"step 20, layer 'stem.conv', pass weight_gradient: a_buffer_bytes 512 is too small",
+        "one window of 16 takes 512 bytes, and half the buffer must hold it"})
+    EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+}
+
 TEST(Replay, AStepCountsOnce) {
   EXPECT_EQ(replay({cnn, "--steps", "20", "--steps", "20"}), replay({cnn, "--steps", "20"}));
 }

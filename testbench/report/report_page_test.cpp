@@ -115,6 +115,20 @@ TEST(ReportPage, IsDrawnAndShownByChromiumWithoutErrors) {
   expect_defects_noticed(contents(page), scratch.path() + "/broken.html");
 }
 
+// The page that a user gets: the program's own report of the shipped trace.
+TEST(ReportPage, OfTheShippedTraceIsShownByChromiumWithoutErrors) {
+  const Scratch scratch;
+  const std::string out = scratch.path() + "/out";
+  const ProcessResult run =
+      run_process({MANTISSA_PROGRAM, "replay", MANTISSA_SOURCE_DIR "/traces/fashion-cnn.safetensors",
+                   "--recipe", "lognormal-sparse", "--staging", "--out", out});
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  if (!fs::exists(out + "/report.html")) GTEST_SKIP() << run.output;
+  expect_self_contained(contents(out + "/report.html"));
+  if (!fs::exists(chromium)) GTEST_SKIP() << "chromium is not installed (tools/setup --test)";
+  expect_shown(out + "/report.html", scratch.path() + "/page.png");
+}
+
 TEST(ToolsPlot, SaysWhatIsWrong) {
   const Scratch scratch;
   const std::string path = scratch.path() + "/report.json";
