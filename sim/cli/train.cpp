@@ -37,11 +37,12 @@ struct TrainOptions {
   bool json = false;
 };
 
-void check_record(const TrainOptions& options, std::int64_t steps) {
+void check_record(const TrainOptions& options, const train::Trainer& trainer) {
   for (const std::uint32_t step : options.record) {
-    if (step < steps) continue;
-    throw std::invalid_argument("--record " + std::to_string(step) + ": the run has steps 0.." +
-                                std::to_string(steps - 1));
+    if (step >= trainer.next_step() && step < trainer.total_steps()) continue;
+    throw std::invalid_argument(
+        "--record " + std::to_string(step) + ": the run has steps " + std::to_string(trainer.next_step()) +
+        ".." + std::to_string(trainer.total_steps() - 1) + (trainer.next_step() > 0 ? " to come" : ""));
   }
 }
 
@@ -71,8 +72,8 @@ void run_train(const TrainOptions& options) {
     recorder = std::make_unique<train::Recorder>(options.record_to, options.record, record);
   }
   train::Trainer trainer(model, data, run, recorder.get());
-  check_record(options, trainer.total_steps());
   if (options.resume && std::filesystem::exists(run.checkpoint)) trainer.resume();
+  check_record(options, trainer);
 
   const auto complete = [&](train::TrainReport report) {
     report.version = MANTISSA_VERSION;

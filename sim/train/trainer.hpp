@@ -63,6 +63,7 @@ class Trainer {
   TrainReport run(const Progress& progress, const EpochDone& epoch_done);
 
   std::int64_t total_steps() const { return steps_per_epoch_ * options_.epochs; }
+  std::int64_t next_step() const { return state_.step; }
   // As far as the run has come.
   TrainReport report() const;
 

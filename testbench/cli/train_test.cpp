@@ -107,6 +107,20 @@ TEST(Train, BadInputIsExplained) {
   EXPECT_NE(complaint({"--images", "60001"}).find("60001"), std::string::npos);
 }
 
+TEST(Train, AStepThatIsOverCannotBeRecorded) {
+  const Scratch scratch;
+  const std::string network = tiny_network(scratch);
+  const std::string checkpoint = scratch.path() + "/c.safetensors";
+  const std::vector<std::string> run = {"train",    "--net", network,        "--epochs", "1",
+                                        "--images", "256",   "--checkpoint", checkpoint, "--resume"};
+  EXPECT_EQ(run_mantissa(run).exit_code, 0);
+  std::vector<std::string> again = run;
+  again.insert(again.end(), {"--record", "1"});
+  const Finished refused = run_mantissa(again);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("--record 1: the run has steps 2..1 to come"), std::string::npos) << refused.err;
+}
+
 TEST(Train, ARunThatDivergesSaysWhere) {
   const Finished run = run_mantissa(
       {"train", "--net", "mlp", "--recipe", "fp8", "--epochs", "1", "--images", "2560", "--lr", "1000"});
