@@ -1,5 +1,5 @@
 // Integer convolutions against the scalar integer GEMM on the lowered matrices, on every SIMD target and with
-// one to three threads.
+// one and three threads.
 #include <gtest/gtest.h>
 
 #include <limits>
