@@ -36,8 +36,6 @@ template <class T>
 using HalfTag = hn::FixedTag<T, 32 / sizeof(T)>;
 #else
 constexpr std::size_t tile_sums = 12;
-template <class T>
-using HalfTag = hn::ScalableTag<T>;
 #endif
 template <class T>
 using FullTag = hn::ScalableTag<T>;
@@ -123,7 +121,6 @@ class WeightGradient {
   void RunWith(int threads) const {
     const std::int64_t runs = s_.in_group() * s_.kernel[0] * (s_.kernel[1] / taps);
     const auto full = static_cast<std::int64_t>(hn::Lanes(FullTag<T>()));
-    const auto half = static_cast<std::int64_t>(hn::Lanes(HalfTag<T>()));
     const std::int64_t vectors = (s_.out_group() + full - 1) / full;
     parallel_ranges(vectors * runs, 1, threads, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end;) {
@@ -131,11 +128,7 @@ class WeightGradient {
                         .channels = std::min(full, s_.out_group() - at / runs * full),
                         .run0 = at % runs,
                         .run1 = std::min(runs, at % runs + end - at)};
-        if (part.channels <= half) {
-          RunPart<HalfTag<T>, taps>(part);
-        } else {
-          RunPart<FullTag<T>, taps>(part);
-        }
+        RunVector<taps>(part);
         at += part.run1 - part.run0;
       }
     });
@@ -145,6 +138,17 @@ class WeightGradient {
     std::int64_t channel0 = 0, channels = 0;
     std::int64_t run0 = 0, run1 = 0;
   };
+
+  template <std::int64_t taps>
+  void RunVector(const Part& part) const {
+#if HWY_TARGET <= HWY_AVX3
+    if (part.channels <= static_cast<std::int64_t>(hn::Lanes(HalfTag<T>()))) {
+      RunPart<HalfTag<T>, taps>(part);
+      return;
+    }
+#endif
+    RunPart<FullTag<T>, taps>(part);
+  }
 
   template <class D, std::int64_t taps>
   void RunPart(const Part& part) const {

@@ -9,6 +9,7 @@
 
 #include "models/kernels/gemm_shares.hpp"
 #include "models/kernels/int_output.hpp"
+#include "models/kernels/prefetch.hpp"
 #include "models/mac/gemm.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -34,6 +35,8 @@ struct PlainSource {
   HWY_INLINE void Row(std::size_t row, std::size_t col, T* HWY_RESTRICT out, std::size_t count) const {
     const Element* HWY_RESTRICT in = element + row * columns + col;
     if constexpr (std::is_same_v<Element, float> && std::is_same_v<T, float>) {
+      // A thin product is bound by what it reads.
+      for (std::size_t i = 0; i < count; i += 16) prefetch_next_page(in + i);
       CopyRow(in, out, count);
     } else {
       for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(in[i]);

@@ -128,8 +128,12 @@ struct GemmTiles {
   using Narrow = RegisterTile<D, 2 * rows, 1>;
   using Narrowest = RegisterTile<HalfD, 2 * rows, 1>;
 
-  // Rows of A that are packed at a time stay in the second-level cache; columns of B bound memory.
+  // Rows of A that are packed at a time stay in the second-level cache, or in the first-level one if a single
+  // panel of B meets them; columns of B bound memory.
   static constexpr std::size_t block_rows = 192;
+  static std::size_t BlockRows(std::size_t columns) {
+    return columns <= Wide::Columns() ? 2 * rows : block_rows;
+  }
   static_assert(block_rows % (2 * rows) == 0);
   static constexpr std::size_t block_columns = 2048;
 
@@ -199,8 +203,9 @@ struct GemmTiles {
       for (std::size_t k = 0; k < block.k; k += tile_block_k) {
         const std::size_t depth = std::min(tile_block_k, block.k - k);
         PackB(source_b, k, depth, j, columns, b.data());
-        for (std::size_t i = block.row0; i < block.row1; i += block_rows) {
-          const std::size_t used_rows = std::min(block_rows, block.row1 - i);
+        const std::size_t step = BlockRows(columns);
+        for (std::size_t i = block.row0; i < block.row1; i += step) {
+          const std::size_t used_rows = std::min(step, block.row1 - i);
           PackA(source_a, k, depth, i, used_rows, a.data());
           T* corner = c + i * block.n + j;
           if (k == 0) {

@@ -1,5 +1,5 @@
 // Integer convolutions against the scalar integer GEMM on the lowered matrices, on every SIMD target and with
-// one to three threads.
+// one and three threads.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -73,6 +73,7 @@ void expect_pass(const IntCase& c, Pass pass) {
       std::vector<float> out(wanted.size(), -1);
       run(c, pass, out, threads);
       std::vector<std::uint32_t> bits;
+      bits.reserve(out.size());
       for (const float value : out) bits.push_back(fp32_bits(value));
       ASSERT_EQ(bits, wanted) << "pass " << static_cast<int>(pass) << " on " << target << ", " << threads
                               << " threads, " << text_of(c.t.s);
