@@ -46,9 +46,13 @@ TEST(Formula, RefusesTheRest) {
   EXPECT_EQ(refused("min(1)"), "formula 'min(1)': ',' is missing at character 6");
   for (const char* text : {"-1", "--1", "+1", "1e999", "nan(1)", "inf", "*", ")", "1,2", "a(", "\xff"})
     EXPECT_NE(refused(text), "(accepted)") << text;
-  const std::string deep = std::string(100000, '(') + "1" + std::string(100000, ')');
-  EXPECT_NE(refused(deep).find("too many parentheses"), std::string::npos);
-  EXPECT_EQ(value(std::string(40, '(') + "1" + std::string(40, ')')), 1);
+  const auto nested = [](std::size_t depth) {
+    std::string text(depth, '(');
+    text += '1';
+    return text.append(depth, ')');
+  };
+  EXPECT_NE(refused(nested(100000)).find("too many parentheses"), std::string::npos);
+  EXPECT_EQ(value(nested(40)), 1);
 }
 
 }  // namespace
