@@ -29,8 +29,9 @@ std::string complaint(const std::string& csv, std::int64_t batch = 1) {
 }
 
 TEST(ScaleSimTopology, Convolutions) {
-  const Network network =
-      read(std::string(heading) + "Conv1, 224, 230, 7, 7, 3, 64, 2,\r\n\n\tConv2 ,56,56,3,1,64,128,1,2\n", 4);
+  std::string text = heading;
+  text += "Conv1, 224, 230, 7, 7, 3, 64, 2,\r\n\n\tConv2 ,56,56,3,1,64,128,1,2\n";
+  const Network network = read(text, 4);
   ASSERT_EQ(network.size(), 2U);
   EXPECT_EQ(network[0].layer.name, "Conv1");
   EXPECT_EQ(network[0].layer.kind, LayerKind::conv2d);
