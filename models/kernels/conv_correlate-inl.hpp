@@ -28,10 +28,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 // A register tile of output channels x vectors of neighbouring outputs.
 #if HWY_TARGET <= HWY_AVX3
 constexpr std::size_t tile_channels = 8;
+constexpr std::size_t tile_vectors = 2;
 #else
 constexpr std::size_t tile_channels = 4;
+constexpr std::size_t tile_vectors = 3;
 #endif
-constexpr std::size_t tile_vectors = 2;
 
 // Output channels in blocks of nearly equal size, none larger than a tile.
 struct ChannelBlock {
@@ -66,25 +67,26 @@ HWY_NOINLINE void Correlate(const typename Ending::Sum* HWY_RESTRICT image, cons
     V sum[channels][tile_vectors];
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < channels; ++c) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (std::size_t v = 0; v < tile_vectors; ++v) sum[c][v] = hn::Zero(d);
     }
     const T* HWY_RESTRICT here = image + lane;
     const T* HWY_RESTRICT weight = weights;
     for (std::size_t k = 0; k < depth; ++k, weight += channels) {
       const T* HWY_RESTRICT in = here + tap[k].offset;
-      const V x0 = hn::LoadU(d, in);
-      const V x1 = hn::LoadU(d, in + width);
+      V x[tile_vectors];
+#pragma GCC unroll 4
+      for (std::size_t v = 0; v < tile_vectors; ++v) x[v] = hn::LoadU(d, in + v * width);
 #pragma GCC unroll 8
       for (std::size_t c = 0; c < channels; ++c) {
         const V w = hn::Set(d, weight[c]);
-        sum[c][0] = Fused(d, w, x0, sum[c][0]);
-        sum[c][1] = Fused(d, w, x1, sum[c][1]);
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < tile_vectors; ++v) sum[c][v] = Fused(d, w, x[v], sum[c][v]);
       }
     }
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < channels; ++c) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (std::size_t v = 0; v < tile_vectors; ++v) {
         const std::size_t at = lane + v * width;
         hn::StoreU(ending.Output(d, c, at, sum[c][v]), df, out + c * stride + at);

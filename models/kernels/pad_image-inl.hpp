@@ -28,14 +28,24 @@ HWY_INLINE void SplitRow(const T* HWY_RESTRICT from, std::size_t count, T* HWY_R
                          T* HWY_RESTRICT odd) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t i = 0; i < count; i += 2 * lanes) {
-    const std::size_t rest = count - i;
-    const auto low = hn::MaskedLoad(hn::FirstN(d, rest), d, from + i);
-    const auto high =
-        rest > lanes ? hn::MaskedLoad(hn::FirstN(d, rest - lanes), d, from + i + lanes) : hn::Zero(d);
-    hn::BlendedStore(hn::ConcatEven(d, high, low), hn::FirstN(d, (rest + 1) / 2), d, even + i / 2);
-    hn::BlendedStore(hn::ConcatOdd(d, high, low), hn::FirstN(d, rest / 2), d, odd + i / 2);
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const auto low = hn::LoadU(d, from + i);
+    const auto high = hn::LoadU(d, from + i + lanes);
+    hn::StoreU(hn::ConcatEven(d, high, low), d, even + i / 2);
+    hn::StoreU(hn::ConcatOdd(d, high, low), d, odd + i / 2);
   }
+  const std::size_t rest = count - i;
+  if (rest == 0) return;
+  // What lies behind the row must stay as it is, so the last elements take a detour.
+  HWY_ALIGN T last[2][HWY_LANES(T)];
+  const auto low = hn::MaskedLoad(hn::FirstN(d, rest), d, from + i);
+  const auto high =
+      rest > lanes ? hn::MaskedLoad(hn::FirstN(d, rest - lanes), d, from + i + lanes) : hn::Zero(d);
+  hn::Store(hn::ConcatEven(d, high, low), d, last[0]);
+  hn::Store(hn::ConcatOdd(d, high, low), d, last[1]);
+  CopyRow(last[0], even + i / 2, (rest + 1) / 2);
+  CopyRow(last[1], odd + i / 2, rest / 2);
 }
 #endif
 

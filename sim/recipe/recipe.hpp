@@ -71,6 +71,8 @@ struct PruningRule {
   std::int64_t refresh_steps = 100;
   bool choose_format = false;  // 8-bit format per layer from sigma
   Threshold threshold = Threshold::lognormal;
+  // In training: what the pruner's counters met since the last refresh corrects the next threshold.
+  bool feedback = false;
 };
 
 struct MasterWeights {

@@ -127,6 +127,7 @@ std::optional<PruningRule> read_pruning(YamlMap& root) {
   }
   map->read("refresh_steps", rule.refresh_steps, {std::int64_t{1}, max_steps});
   map->read("choose_format", rule.choose_format);
+  map->read("feedback", rule.feedback);
   map->read_word<PruningRule::Threshold>(
       "threshold", rule.threshold,
       {{"lognormal", PruningRule::Threshold::lognormal}, {"quantile", PruningRule::Threshold::quantile}});

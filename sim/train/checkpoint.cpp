@@ -59,6 +59,12 @@ ConversionCounts counts_of(const Json& json) {
           .flushed_to_zero = json.at(5)};
 }
 
+Json prune_json(const PruneCounts& counts) {
+  return {counts.zeros_in, counts.kept, counts.snapped, counts.zeros_made};
+}
+
+PruneCounts prune_counts_of(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3)}; }
+
 // What a layer carries from step to step.
 Json layer_json(const LayerRecipe& layer, const LayerCounts& counts) {
   Json json{{"name", layer.name},
@@ -67,8 +73,11 @@ Json layer_json(const LayerRecipe& layer, const LayerCounts& counts) {
             {"counts",
              {counts_json(counts.weights), counts_json(counts.activations), counts_json(counts.errors),
               counts_json(counts.weight_gradients)}},
-            {"pruned",
-             {counts.pruned.zeros_in, counts.pruned.kept, counts.pruned.snapped, counts.pruned.zeros_made}}};
+            {"pruned", prune_json(counts.pruned)},
+            {"aimed_at", counts.aimed_at},
+            {"recently_pruned", prune_json(counts.recent)},
+            {"target", layer.target},
+            {"correction", layer.correction}};
   if (layer.tau) json["tau"] = *layer.tau;
   return json;
 }
@@ -78,13 +87,16 @@ void restore_layer(const Json& json, LayerRecipe& layer, LayerCounts& counts) {
   layer.errors.format = Format::parse(json.at("errors").get<std::string>());
   layer.scale = json.at("scale").get<std::array<int, trace::role_count>>();
   layer.tau = json.contains("tau") ? std::optional<double>(json.at("tau").get<double>()) : std::nullopt;
+  layer.target = json.at("target");
+  layer.correction = json.at("correction");
   const Json& each = json.at("counts");
   counts.weights = counts_of(each.at(0));
   counts.activations = counts_of(each.at(1));
   counts.errors = counts_of(each.at(2));
   counts.weight_gradients = counts_of(each.at(3));
-  const Json& pruned = json.at("pruned");
-  counts.pruned = {pruned.at(0), pruned.at(1), pruned.at(2), pruned.at(3)};
+  counts.pruned = prune_counts_of(json.at("pruned"));
+  counts.aimed_at = json.at("aimed_at");
+  counts.recent = prune_counts_of(json.at("recently_pruned"));
 }
 
 Json epoch_json(const EpochReport& epoch) {
@@ -96,7 +108,8 @@ Json epoch_json(const EpochReport& epoch) {
           {"skipped_steps", epoch.skipped_steps},
           {"loss_exponent", epoch.loss_exponent},
           {"seconds", epoch.seconds},
-          {"sparsity", epoch.sparsity}};
+          {"sparsity", epoch.sparsity},
+          {"target_sparsity", epoch.target_sparsity}};
 }
 
 EpochReport epoch_of(const Json& json) {
@@ -108,7 +121,8 @@ EpochReport epoch_of(const Json& json) {
           .skipped_steps = json.at("skipped_steps"),
           .loss_exponent = json.at("loss_exponent"),
           .seconds = json.at("seconds"),
-          .sparsity = json.at("sparsity").get<std::vector<double>>()};
+          .sparsity = json.at("sparsity").get<std::vector<double>>(),
+          .target_sparsity = json.at("target_sparsity").get<std::vector<double>>()};
 }
 
 Json state_json(const Model& model, const RunState& state, const std::optional<LossScale>& loss_scale) {

@@ -85,9 +85,12 @@ const Tensor& GemmLayer::pruned(const Step& step, const Tensor& g) {
   const Pruner pruner{.tau = tau_code(*layer_.tau, formats::fp32),
                       .random_bits = recipe_->pruning->random_bits};
   pruned_.values.resize(g.values.size());
-  counts_.pruned +=
+  const PruneCounts met =
       kernels::prune(g.values, pruner, step.draws(layer_.index, Pass::input_gradient, RandomUnit::pruner),
                      pruned_.values, {}, step.threads);
+  counts_.pruned += met;
+  counts_.recent += met;
+  counts_.aimed_at += layer_.target * static_cast<double>(met.elements());
   return pruned_;
 }
 

@@ -7,15 +7,38 @@
 #include "models/sparsity/sparsity_plan.hpp"
 
 namespace mantissa::train {
+namespace {
 
-void PruningPlan::look(const GemmLayer& layer, std::span<const float> gradient) {
-  Seen seen{.layer = layer.layer().index, .fit = fit_lognormal(gradient), .tau = std::nullopt};
+// A correction beyond this would be a fit that says nothing, or a gradient that has changed altogether.
+constexpr double max_correction = 0.1;
+constexpr double most_zeros = 0.999;
+
+// Half of what was missed: gradients of two refreshes differ by chance, too.
+void correct(LayerRecipe& layer, PruneCounts& recent) {
+  if (recent.elements() > 0) {
+    const double measured = static_cast<double>(recent.zeros()) / static_cast<double>(recent.elements());
+    layer.correction =
+        std::clamp(layer.correction + (layer.target - measured) / 2, -max_correction, max_correction);
+  }
+  recent = {};
+}
+
+}  // namespace
+
+void PruningPlan::look(GemmLayer& layer, std::span<const float> gradient) {
+  if (rule_.feedback) correct(layer.layer(), layer.counts().recent);
+  Seen seen{.layer = &layer.layer(), .fit = fit_lognormal(gradient), .tau = std::nullopt};
   seen.fit.sigma = std::min(seen.fit.sigma, max_sigma);
-  if (rule_.threshold == PruningRule::Threshold::quantile) seen.tau = empirical_tau(gradient, rule_.sparsity);
+  if (rule_.threshold == PruningRule::Threshold::quantile)
+    seen.tau = empirical_tau(gradient, corrected(rule_.sparsity, layer.layer()));
   seen_.push_back(seen);
 }
 
-void PruningPlan::refresh(std::vector<GemmLayer*>& layers) {
+double PruningPlan::corrected(double target, const LayerRecipe& layer) {
+  return std::clamp(target + layer.correction, 0.0, std::max(target, most_zeros));
+}
+
+void PruningPlan::refresh() {
   std::vector<LayerGradient> gradients;
   for (const Seen& seen : seen_) {
     gradients.push_back({.fit = seen.fit,
@@ -24,12 +47,13 @@ void PruningPlan::refresh(std::vector<GemmLayer*>& layers) {
   }
   const std::vector<LayerThreshold> plan = plan_sparsity(gradients, rule_.sparsity, rule_.max_sparsity);
   for (std::size_t i = 0; i < seen_.size(); ++i) {
-    const auto found = std::find_if(layers.begin(), layers.end(), [&](const GemmLayer* layer) {
-      return layer->layer().index == seen_[i].layer;
-    });
-    LayerRecipe& layer = (*found)->layer();
-    layer.tau = seen_[i].tau.value_or(plan[i].tau);
-    if (rule_.choose_format) layer.errors.format = gradient_format(seen_[i].fit.sigma);
+    const Seen& seen = seen_[i];
+    LayerRecipe& layer = *seen.layer;
+    layer.target = seen.tau ? rule_.sparsity : plan[i].sparsity;
+    layer.tau = seen.tau                ? *seen.tau
+                : layer.correction == 0 ? plan[i].tau
+                                        : tau_for_sparsity(corrected(layer.target, layer), seen.fit);
+    if (rule_.choose_format) layer.errors.format = gradient_format(seen.fit.sigma);
   }
   seen_.clear();
 }

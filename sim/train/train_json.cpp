@@ -16,7 +16,10 @@ Json epoch_json(const EpochReport& epoch) {
             {"skipped_steps", epoch.skipped_steps},
             {"loss_scale_exponent", epoch.loss_exponent},
             {"training_seconds", epoch.seconds}};
-  if (!epoch.sparsity.empty()) json["sparsity"] = epoch.sparsity;
+  if (!epoch.sparsity.empty()) {
+    json["sparsity"] = epoch.sparsity;
+    json["target_sparsity"] = epoch.target_sparsity;
+  }
   return json;
 }
 
@@ -43,7 +46,8 @@ Json gradient_json(const GradientReport& gradient) {
 }  // namespace
 
 std::string train_json(const TrainReport& report) {
-  Json json{{"version", report.version},
+  Json json{{"mantissa_train", train_schema},
+            {"version", report.version},
             {"network", report.network},
             {"network_hash", report.network_hash},
             {"recipe", report.recipe},

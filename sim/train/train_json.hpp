@@ -7,6 +7,9 @@
 
 namespace mantissa::train {
 
+// Of the form below; raised when a key changes its meaning. tools/plot reads it.
+constexpr int train_schema = 1;
+
 std::string train_json(const TrainReport& report);
 
 }  // namespace mantissa::train

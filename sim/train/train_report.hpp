@@ -22,6 +22,7 @@ struct EpochReport {
   double seconds = 0;              // training alone
   // Share of zeros in the pruned errors, one per pruned layer in order; empty: nothing is pruned.
   std::vector<double> sparsity;
+  std::vector<double> target_sparsity;  // what the layers' thresholds were to give, likewise
 };
 
 // One class of tensors in one layer, over the steps that were counted.

@@ -36,11 +36,12 @@ std::string conversions_text(const TrainReport& report) {
 std::string sparsity_text(const TrainReport& report) {
   if (report.pruned_layers.empty() || report.history.empty()) return "";
   const std::vector<double>& measured = report.history.back().sparsity;
+  const std::vector<double>& target = report.history.back().target_sparsity;
   if (measured.size() != report.pruned_layers.size()) return "";
   TextTable table({{"Pruned layer", TextTable::Align::left}, {"target"}, {"last epoch"}, {"apart"}});
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    table.row({report.pruned_layers[i], percent_text(report.target_sparsity), percent_text(measured[i]),
-               percent_text(measured[i] - report.target_sparsity)});
+    table.row({report.pruned_layers[i], percent_text(target[i]), percent_text(measured[i]),
+               percent_text(measured[i] - target[i])});
   }
   return "\n" + table.text();
 }

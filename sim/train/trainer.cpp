@@ -1,6 +1,7 @@
 #include "sim/train/trainer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -20,8 +21,10 @@ constexpr std::int64_t validation_batch = 500;
 // Between two refreshes of scales that are carried over, where no pruning rule says how many.
 constexpr std::int64_t refresh_interval = 100;
 
-std::int64_t refresh_steps(const Recipe& recipe) {
-  return recipe.pruning ? recipe.pruning->refresh_steps : refresh_interval;
+// Gradients shrink fastest at the start: before the first interval is over, refreshes are 1, 2, 4 .. steps apart.
+bool refreshes(const Recipe& recipe, std::int64_t step) {
+  const std::int64_t interval = recipe.pruning ? recipe.pruning->refresh_steps : refresh_interval;
+  return step % interval == 0 || (step < interval && std::has_single_bit(static_cast<std::uint64_t>(step)));
 }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -78,7 +81,7 @@ Step Trainer::step_info(bool training) const {
           .threads = options_.threads,
           .training = training,
           .count = training && state_.step % count_interval == 0,
-          .refresh = training && state_.step % refresh_steps(model_.recipe()) == 0};
+          .refresh = training && refreshes(model_.recipe(), state_.step)};
 }
 
 void Trainer::load_batch(const Images& images, std::span<const std::int32_t> order) {
@@ -99,7 +102,7 @@ Watcher Trainer::watcher_of(const Step& step) {
   if (!records && !looks && !last) return {};
   return [=, this](const Node& node, trace::Role role, std::span<const float> values) {
     if (records) recorder_->take(step.number, node, role, values);
-    const GemmLayer* gemm = role == trace::Role::grad_output ? model_.gemm_at(node) : nullptr;
+    GemmLayer* gemm = role == trace::Role::grad_output ? model_.gemm_at(node) : nullptr;
     if (gemm == nullptr) return;
     if (looks && gemm->layer().arithmetic != Arithmetic::fp32) pruning_->look(*gemm, values);
     if (last) {
@@ -117,8 +120,11 @@ void Trainer::follow_loss_scale(bool skipped) {
   const int before = loss_scale_->exponent();
   if (state_.loss_scale.empty()) state_.loss_scale.emplace_back(0, before);
   loss_scale_->update(skipped);
-  if (loss_scale_->exponent() != before)
-    state_.loss_scale.emplace_back(state_.step + 1, loss_scale_->exponent());
+  const int change = loss_scale_->exponent() - before;
+  if (change == 0) return;
+  state_.loss_scale.emplace_back(state_.step + 1, loss_scale_->exponent());
+  for (GemmLayer* layer : model_.gemm_layers()) layer->layer().follow_loss_scale(change);
+  for (NormLayer* layer : model_.norm_layers()) layer->layer().follow_loss_scale(change);
 }
 
 void Trainer::train_step() {
@@ -155,11 +161,9 @@ void Trainer::train_step() {
                                .loss_exponent = exponent,
                                .master = recipe.master_weights},
                               step);
+  // Thresholds of this step's gradients first: a new loss scale moves them, too.
+  if (pruning_ && step.refresh) pruning_->refresh();
   follow_loss_scale(!updated);
-  if (pruning_ && step.refresh) {
-    std::vector<GemmLayer*> layers = model_.gemm_layers();
-    pruning_->refresh(layers);
-  }
   state_.epoch.train_loss += loss.loss;
   state_.epoch.train_accuracy += static_cast<double>(loss.correct);
   state_.epoch.steps += 1;
@@ -189,10 +193,13 @@ void Trainer::finish_epoch() {
   epoch.train_loss /= static_cast<double>(images_);
   epoch.train_accuracy /= static_cast<double>(images_);
   for (GemmLayer* layer : model_.gemm_layers()) {
-    PruneCounts& pruned = layer->counts().pruned;
-    if (pruned.elements() == 0) continue;
-    epoch.sparsity.push_back(static_cast<double>(pruned.zeros()) / static_cast<double>(pruned.elements()));
-    pruned = {};
+    LayerCounts& counts = layer->counts();
+    const auto elements = static_cast<double>(counts.pruned.elements());
+    if (elements == 0) continue;
+    epoch.sparsity.push_back(static_cast<double>(counts.pruned.zeros()) / elements);
+    epoch.target_sparsity.push_back(counts.aimed_at / elements);
+    counts.pruned = {};
+    counts.aimed_at = 0;
   }
   validate();
   state_.history.push_back(epoch);

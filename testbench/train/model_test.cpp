@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "sim/train/softmax.hpp"
@@ -18,7 +19,7 @@ constexpr int batch = 12;
 
 class ToyBatch {
  public:
-  explicit ToyBatch(const Recipe& recipe) : model(test::toy_network(), recipe, 3) {
+  explicit ToyBatch(const Recipe& recipe, std::uint64_t seed = 3) : model(test::toy_network(), recipe, seed) {
     const FashionMnist data = test::toy_data(batch, 1);
     for (const std::uint8_t pixel : data.training.pixels) images.push_back(normalised_pixels()[pixel]);
     labels = data.training.labels;
@@ -31,7 +32,7 @@ class ToyBatch {
     model.image().values = images;
     const std::span<const float> scores = model.forward(step);
     std::vector<float> gradient(scores.size());
-    softmax_cross_entropy(scores, labels, 1, gradient);
+    softmax_cross_entropy(scores, labels, std::ldexp(1.0, model.recipe().loss_scale.exponent), gradient);
     model.backward(step, gradient);
   }
   Model model;
@@ -89,23 +90,29 @@ double cosine(std::span<const float> a, std::span<const float> b) {
   return product / std::sqrt(aa * bb);
 }
 
+// The mean over some networks: one choice of max pooling that turns out otherwise changes a tiny one's gradient a lot.
 TEST(Model, EightBitGradientsPointTheSameWay) {
+  constexpr int seeds = 8;
   Recipe exact = test::toy_recipe("fp32");
   for (const char* name : {"fp8", "fp8-hybrid", "int8-rangebn"}) {
     Recipe recipe = test::toy_recipe(name);
     exact.norm = recipe.norm;
     exact.norm.range.precision = NormPrecision::fp32;
-    ToyBatch reference(exact);
-    ToyBatch toy(recipe);
-    toy.step.refresh = true;
-    reference.gradients();
-    toy.gradients();
-    for (std::size_t i = 0; i < toy.model.parameters().size(); ++i) {
-      const Parameter& parameter = toy.model.parameters()[i];
-      if (!parameter.master) continue;
-      EXPECT_GT(cosine(parameter.gradient, reference.model.parameters()[i].gradient), 0.8)
-          << name << " " << parameter.name;
+    std::map<std::string, double> sum;
+    for (int seed = 1; seed <= seeds; ++seed) {
+      ToyBatch reference(exact, seed);
+      ToyBatch toy(recipe, seed);
+      toy.step.refresh = true;
+      reference.gradients();
+      toy.gradients();
+      for (std::size_t i = 0; i < toy.model.parameters().size(); ++i) {
+        const Parameter& parameter = toy.model.parameters()[i];
+        if (!parameter.master) continue;
+        sum[parameter.name] += cosine(parameter.gradient, reference.model.parameters()[i].gradient);
+      }
     }
+    ASSERT_EQ(sum.size(), 5U);
+    for (const auto& [parameter, cosines] : sum) EXPECT_GT(cosines / seeds, 0.85) << name << " " << parameter;
   }
 }
 

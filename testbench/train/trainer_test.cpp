@@ -141,6 +141,7 @@ TEST(Trainer, SaysWhereTheFirstNaNStands) {
 TEST(Trainer, PrunesToItsTarget) {
   const FashionMnist data = test::toy_data(400, 20);
   Recipe recipe = test::toy_recipe("lognormal-sparse");
+  recipe.exempt_first = recipe.exempt_last = false;
   recipe.pruning->refresh_steps = 1;
   recipe.pruning->threshold = PruningRule::Threshold::quantile;
   const TrainReport report = train(recipe, test::toy_options(2), data);
@@ -151,6 +152,22 @@ TEST(Trainer, PrunesToItsTarget) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(measured[i], 0.85, 0.03) << report.pruned_layers[i];
   // Behind a ReLU there may be more zeros than that to begin with.
   for (std::size_t i = 3; i < 5; ++i) EXPECT_GT(measured[i], 0.82) << report.pruned_layers[i];
+}
+
+TEST(Trainer, ThresholdsFollowTheLossScale) {
+  const FashionMnist data = test::toy_data(400, 20);
+  Recipe recipe = test::toy_recipe("lognormal-sparse");
+  recipe.exempt_first = recipe.exempt_last = false;
+  recipe.pruning->refresh_steps = 1000;  // the last refresh is that of step 16
+  recipe.pruning->threshold = PruningRule::Threshold::quantile;
+  recipe.loss_scale.dynamic = {.initial_exponent = 0, .growth_interval = 2};
+  RunOptions options = test::toy_options(1);
+  options.training.learning_rate = 1e-6;  // the gradients themselves stay as they are
+  const TrainReport report = train(recipe, options, data);
+  EXPECT_GE(report.history.back().loss_exponent, 12);
+  const std::vector<double>& measured = report.history.back().sparsity;
+  ASSERT_EQ(measured.size(), 5U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(measured[i], 0.85, 0.03) << report.pruned_layers[i];
 }
 
 TEST(Trainer, DynamicLossScaleBacksOff) {

@@ -1,0 +1,67 @@
+"""Which training runs the papers' claims need."""
+import os
+import re
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+CONFIGS = os.path.join(ROOT, "sim", "configs")
+
+
+def shipped(kind, name):
+    with open(os.path.join(CONFIGS, kind, name + ".yaml"), encoding="utf-8") as file:
+        return file.read()
+
+
+class Run:
+    """One training run: a shipped recipe, perhaps with lines replaced, on one network; seeds are the caller's."""
+
+    def __init__(self, name, recipe, changes=(), net="resnet8", epochs=None, images=0):
+        self.name, self.recipe, self.changes = name, recipe, dict(changes)
+        self.net, self.epochs, self.images = net, epochs, images
+
+    def recipe_text(self):
+        """The shipped recipe under this run's name, with top-level keys replaced or added."""
+        text = shipped("recipes", self.recipe)
+        for key, value in {**self.changes, "name": self.name}.items():
+            text, found = re.subn(rf"^{key}:.*\n", lambda _, k=key, v=value: f"{k}: {v}\n", text, flags=re.M)
+            if not found:
+                text += f"{key}: {value}\n"
+        return text
+
+
+def pruned_to(share, more=""):
+    return (f"{{sparsity: {share}, max_sparsity: {max(0.95, share)}, random_bits: 16, refresh_steps: 100, "
+            f"choose_format: true{more}}}")
+
+
+def e6m5(rounding):
+    return f'{{kind: plain, format: e6m5, rounding: "{rounding}"}}'
+
+
+SMALL = {"net": "lenet", "epochs": 2, "images": 10000}
+HEADLINE = [Run(name, name) for name in ("fp32", "fp8", "int8-rangebn", "lognormal-sparse")]
+SPARSITIES = {50: "sparse-50", 70: "sparse-70", 85: "lognormal-sparse", 90: "sparse-90", 95: "sparse-95"}
+SINGLE = [
+    Run("fp32-rangebn", "fp32", {"norm": "{kind: range, precision: fp32, constant: paper, chunks: 1}"}),
+    Run("fp8-unscaled", "fp8", {"loss_scale": "{kind: none}"}),
+    Run("fp8-fp32-masters", "fp8", {"master_weights": "{format: fp32, rounding: rne}"}),
+    Run("fp8-rne", "fp8", {"errors": "{format: e5m2, rounding: rne}",
+                           "weight_gradients": "{format: e5m2, rounding: rne}"}),
+    Run("fp8-all-layers", "fp8", {"exempt_first": "false", "exempt_last": "false"}),
+    Run("int8-rne", "int8-rangebn", {
+        "errors": "{bits: 8, rounding: rne}",
+        "norm": "{kind: range, precision: int8, constant: paper, chunks: 1, gradient_rounding: rne}"}),
+    *[Run(name, "lognormal-sparse", {"pruning": pruned_to(percent / 100)})
+      for percent, name in SPARSITIES.items() if name != "lognormal-sparse"],
+    Run("sparse-quantile", "lognormal-sparse", {"pruning": pruned_to(0.85, ", threshold: quantile")}),
+    Run("lenet-fp32-sums", "fp8", **SMALL),
+    Run("lenet-e6m5-rne", "fp8", {"accumulator": e6m5("rne")}, **SMALL),
+    Run("lenet-e6m5-sr", "fp8", {"accumulator": e6m5("sr:13")}, **SMALL),
+    Run("lenet-fp16-chunks", "fp8", {"accumulator": '{kind: "chunk:64", format: fp16, rounding: rne}'}, **SMALL),
+]
+
+
+def plan(seeds, only=""):
+    """(run, seed), seed by seed: a short budget still gives every claim."""
+    pairs = [(run, 1) for run in HEADLINE + SINGLE]
+    pairs += [(run, seed) for seed in range(2, seeds + 1) for run in HEADLINE]
+    return [(run, seed) for run, seed in pairs if only in run.name]
