@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A row that is at least a vector of `cap` elements long, or any row with the vectors below that. The last vector
-// overlaps the one before it: masked stores are microcode on some CPUs.
+// A row that is at least a vector of `cap` elements long, or any row with the vectors below that. The last
+// vector overlaps the one before it: masked stores are microcode on some CPUs.
 template <std::size_t cap, class T>
 HWY_INLINE void CopyRowBy(const T* HWY_RESTRICT from, T* HWY_RESTRICT to, std::size_t count) {
   const hn::CappedTag<T, cap> d;

@@ -50,6 +50,14 @@ GemmlowpRange GemmlowpRange::of(std::span<const float> values, int bits) {
   return between(min, max, bits);
 }
 
+GemmlowpRange GemmlowpRange::with_zero() const {
+  GemmlowpRange range = between(std::min(min, 0.0F), std::max(max, 0.0F), bits);
+  const std::uint16_t zero = gemmlowp_quantize(0.0F, range, Rounding::rne()).q;
+  range.min = f32::sub(0.0F, f32::mul(static_cast<float>(zero), range.scale));
+  range.max = gemmlowp_dequantize(static_cast<std::uint16_t>(range.top()), range);
+  return range;
+}
+
 float gemmlowp_offset(float x, const GemmlowpRange& range) { return f32::sub(x, range.min); }
 
 float gemmlowp_steps(float offset, const GemmlowpRange& range) { return f32::mul(offset, range.inv); }

@@ -25,6 +25,9 @@ struct GemmlowpRange {
   // Between the smallest and the largest finite element; 0 and 0 where there is none. Inf is clamped into
   // that range like any other value outside it.
   static GemmlowpRange of(std::span<const float> values, int bits);
+  // The range next to this one in which an integer stands for zero exactly, so that padding is zero. Up to
+  // half a step at one end is clamped.
+  GemmlowpRange with_zero() const;
 };
 
 struct GemmlowpCode {

@@ -13,6 +13,7 @@
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
+#include "sim/report/plot_tool.hpp"
 #include "sim/support/draft_files.hpp"
 #include "sim/train/network_yaml.hpp"
 #include "sim/train/train_json.hpp"
@@ -34,6 +35,7 @@ struct TrainOptions {
   std::string record_to = "train.safetensors";
   bool resume = false;
   std::string out;
+  std::string plots;
   bool json = false;
 };
 
@@ -59,6 +61,10 @@ void run_train(const TrainOptions& options) {
   if (options.weight_decay >= 0) run.training.weight_decay = options.weight_decay;
   if (options.resume && run.checkpoint.empty())
     throw std::invalid_argument("--resume needs --checkpoint FILE, from which the run goes on");
+  if (!options.plots.empty()) {
+    if (options.out.empty()) throw std::invalid_argument("--plots needs --out FILE, from which it draws");
+    std::filesystem::create_directories(options.plots);
+  }
   const train::FashionMnist data = train::load_fashion_mnist(options.data);
 
   train::Model model(network.value, recipe.value, run.seed);
@@ -106,6 +112,11 @@ void run_train(const TrainOptions& options) {
     DraftFile file(options.out);
     file.out().text(json);
     file.publish();
+  }
+  if (!options.plots.empty()) {
+    for (const std::string& note : draw_plots(options.out, options.plots)) {
+      if (!options.json) out.text("note: " + note + "\n");
+    }
   }
   out.text(options.json ? json : train::train_summary(report)).flush();
 }
@@ -156,6 +167,8 @@ void add_train(CLI::App& program) {
       "--resume", options->resume,
       "go on from the checkpoint, if it is there; the bits are those of a run that never stopped");
   command->add_option("--out", options->out, "write the JSON to this file, too")->type_name("FILE");
+  command->add_option("--plots", options->plots, "draw curves.png and curves.svg of what --out has, here")
+      ->type_name("DIR");
   command->add_flag("--json", options->json, "the whole run as JSON on standard output");
   command->footer(
       "The data set is the Debian package dataset-fashion-mnist. A run whose loss is no number any more "
@@ -164,7 +177,7 @@ void add_train(CLI::App& program) {
       "layer, tensor and step where the first Inf or NaN stands, exit code 1.\n"
       "Examples:\n"
       "  mantissa train --net mlp --epochs 3\n"
-      "  mantissa train --recipe int8-rangebn --net resnet8 --epochs 10 --out int8.json\n"
+      "  mantissa train --recipe int8-rangebn --net resnet8 --epochs 10 --out int8.json --plots .\n"
       "  mantissa train --net resnet8 --checkpoint run.safetensors --resume\n"
       "  mantissa train --recipe lognormal-sparse --net lenet --epochs 1 --record 100,400 --record-to "
       "t.safetensors\n"

@@ -1,5 +1,6 @@
 #include "sim/recipe/recipe.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "models/mac/fp8_mul.hpp"
@@ -152,6 +153,14 @@ std::string_view name_of(TensorClass tensor_class) {
       return "weight_gradients";
   }
   throw std::invalid_argument("no such class of tensors");
+}
+
+RangeBnTensorConfig NormRule::range_of(std::int64_t n) const {
+  RangeBnTensorConfig config = range;
+  std::int64_t& chunks = config.channel.chunks;
+  chunks = std::clamp<std::int64_t>(chunks, 1, std::max<std::int64_t>(1, n / 2));
+  while (n % chunks != 0) --chunks;
+  return config;
 }
 
 const TensorFormat& Recipe::of(TensorClass tensor_class) const {

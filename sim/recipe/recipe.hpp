@@ -41,7 +41,8 @@ struct TensorFormat {
   bool via_fp16 = false;
   Scale scale = Scale::fixed;
   int scale_exponent = 0;
-  int bits = 8;  // gemmlowp: 8 or 16; of weight gradients also 32: they stay FP32
+  int bits = 8;             // gemmlowp: 8 or 16; of weight gradients also 32: they stay FP32
+  bool exact_zero = false;  // gemmlowp: the range is moved until an integer stands for zero
 };
 
 struct LossScaleRule {
@@ -54,7 +55,10 @@ struct LossScaleRule {
 struct NormRule {
   enum class Kind : std::uint8_t { standard, range };
   Kind kind = Kind::standard;
-  RangeBnTensorConfig range;  // of Range BN
+  RangeBnTensorConfig range;  // of Range BN; its chunks are at most so many
+
+  // For channels of n elements: as many chunks as divide n into parts of at least two.
+  RangeBnTensorConfig range_of(std::int64_t n) const;
 };
 
 // Stochastic pruning of the errors (Chmiel et al. 2021).

@@ -22,6 +22,7 @@ void read_tensor(YamlMap& root, const std::string& key, Arithmetic arithmetic, T
   if (!map) return;
   if (arithmetic == Arithmetic::gemmlowp) {
     map->read("bits", tensor.bits, {1, 32});
+    map->read("exact_zero", tensor.exact_zero);
   } else {
     map->read_with("format", tensor.format, format_of);
     map->read_with("overflow", tensor.overflow, [](const std::string& text) { return parse_overflow(text); });

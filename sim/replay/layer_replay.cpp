@@ -240,7 +240,9 @@ void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
                             Pass::forward, mantissa::Operand::a);
   const std::vector<float> gamma = trace_.values(step, *plan.layer, Role::gamma);
   const std::vector<float> beta = trace_.values(step, *plan.layer, Role::beta);
-  const NormLayer layer{.shape = shape, .x = &x, .gamma = gamma, .beta = beta, .rule = recipe_.norm};
+  NormRule rule = recipe_.norm;
+  rule.range = rule.range_of(shape.batch * shape.spatial);
+  const NormLayer layer{.shape = shape, .x = &x, .gamma = gamma, .beta = beta, .rule = rule};
   finish_norm(step, plan, {.layer = &layer}, norm_forward(layer, options_.threads), x);
 
   if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {

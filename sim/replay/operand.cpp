@@ -39,6 +39,7 @@ void quantize_floating(Operand& operand, std::span<const float> values, const Op
 void quantize_gemmlowp(Operand& operand, std::span<const float> values, const OperandRule& rule,
                        int threads) {
   operand.range = GemmlowpRange::of(values, rule.how.bits);
+  if (rule.how.exact_zero) operand.range = operand.range.with_zero();
   operand.integers.resize(values.size());
   gemmlowp_quantize(values, operand.range, rule.how.rounding, rule.draws, operand.integers);
   std::vector<float> back(values.size());

@@ -13,20 +13,17 @@
 #include <optional>
 #include <stdexcept>
 
+#include "sim/report/plot_tool.hpp"
 #include "sim/report/report_csv.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_reader.hpp"
 #include "sim/support/ending_signals.hpp"
-#include "sim/support/process.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace mantissa {
 namespace {
 
 namespace fs = std::filesystem;
-
-// tools/plot ends with this where matplotlib is missing.
-constexpr int exit_no_matplotlib = 3;
 
 // The only files that a former report may consist of: anything else is the user's, and is never removed.
 bool is_ours(const fs::path& name) {
@@ -143,30 +140,6 @@ void write_file(const fs::path& path, const std::string& text) {
   if (!file) fail("write", path, errno == 0 ? EIO : errno);
 }
 
-// What tools/plot has to say, for a message of ours.
-std::string last_line(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  const std::size_t end = text.rfind('\n');
-  return end == std::string::npos ? text : text.substr(end + 1);
-}
-
-std::vector<std::string> draw_plots(const fs::path& directory) {
-  ProcessResult run;
-  try {
-    run = run_process(
-        {MANTISSA_PYTHON, MANTISSA_PLOT, (directory / "report.json").string(), "--out", directory.string()});
-  } catch (const std::runtime_error& error) {
-    return {"no plots and no report.html: " + std::string(error.what())};
-  }
-  if (run.exit_code == exit_no_matplotlib) {
-    return {"no plots: " MANTISSA_PYTHON
-            " has no matplotlib (Debian: apt-get install python3-matplotlib); the other files are written"};
-  }
-  if (run.exit_code != 0)
-    throw std::runtime_error("tools/plot failed: " + without_control_characters(last_line(run.output)));
-  return {};
-}
-
 }  // namespace
 
 void check_report_directory(const fs::path& directory) { check_target(resolved(directory), directory); }
@@ -179,7 +152,7 @@ std::vector<std::string> write_report(const ReplayReport& report, const fs::path
   DraftDirectory draft(target);
   write_file(draft.path() / "report.json", json);
   write_file(draft.path() / "layers.csv", csv);
-  std::vector<std::string> notes = draw_plots(draft.path());
+  std::vector<std::string> notes = draw_plots(draft.path() / "report.json", draft.path());
   check_target(target, directory);  // what came in the meantime is not ours to replace
   draft.publish();
   return notes;

@@ -21,7 +21,8 @@ int LayerRecipe::scale_for(trace::Role tensor, const TensorFormat& how, std::spa
 
 void LayerRecipe::follow_loss_scale(int exponent) {
   if (tau) tau = std::ldexp(*tau, exponent);
-  for (const trace::Role role : {trace::Role::grad_output, trace::Role::grad_input, trace::Role::grad_weight}) {
+  for (const trace::Role role :
+       {trace::Role::grad_output, trace::Role::grad_input, trace::Role::grad_weight}) {
     int& register_of = scale.at(static_cast<std::size_t>(role));
     register_of = std::clamp(register_of - exponent, min_quantizer_scale, max_quantizer_scale);
   }

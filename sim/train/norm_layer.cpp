@@ -41,7 +41,8 @@ void NormLayer::forward(const Step& step, const Tensor& x, std::span<const float
   if (!step.training) {
     validate(step, gamma, beta, y);
   } else if (range()) {
-    range_saved_ = kernels::range_bn_tensor_forward(plain_, shape_, gamma, beta, recipe_->norm.range,
+    range_saved_ = kernels::range_bn_tensor_forward(plain_, shape_, gamma, beta,
+                                                    recipe_->norm.range_of(shape_.batch * shape_.spatial),
                                                     y.values, step.threads);
     std::vector<float> mean;
     std::vector<float> inv;

@@ -33,6 +33,7 @@ void QuantizedTensor::assign(const Tensor& source, const Rule& rule, const Step&
     assign_codes(source, rule, step, counts);
   } else if (rule.arithmetic == Arithmetic::gemmlowp) {
     range_ = kernels::gemmlowp_range(source.values, rule.how.bits, step.threads);
+    if (rule.how.exact_zero) range_ = range_.with_zero();
     integers_.resize(source.values.size());
     kernels::gemmlowp_quantize(source.values, range_, rounding_in(step, rule.how.rounding), rule.draws,
                                integers_, step.threads);

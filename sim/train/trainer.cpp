@@ -21,7 +21,8 @@ constexpr std::int64_t validation_batch = 500;
 // Between two refreshes of scales that are carried over, where no pruning rule says how many.
 constexpr std::int64_t refresh_interval = 100;
 
-// Gradients shrink fastest at the start: before the first interval is over, refreshes are 1, 2, 4 .. steps apart.
+// Gradients shrink fastest at the start: before the first interval is over, refreshes are 1, 2, 4 .. steps
+// apart.
 bool refreshes(const Recipe& recipe, std::int64_t step) {
   const std::int64_t interval = recipe.pruning ? recipe.pruning->refresh_steps : refresh_interval;
   return step % interval == 0 || (step < interval && std::has_single_bit(static_cast<std::uint64_t>(step)));

@@ -200,5 +200,17 @@ TEST(RecipeYaml, WhatDoesNotGoTogetherIsRefused) {
             "mine.yaml:6: pruning.choose_format: needs arithmetic floating");
 }
 
+TEST(Recipe, ChunksOfRangeBnDivideAChannel) {
+  NormRule rule;
+  rule.range.channel.chunks = 16;
+  const auto chunks = [&](std::int64_t n) { return rule.range_of(n).channel.chunks; };
+  EXPECT_EQ(chunks(128 * 49), 16);
+  EXPECT_EQ(chunks(4 * 49), 14);
+  EXPECT_EQ(chunks(16), 8);  // parts of two
+  EXPECT_EQ(chunks(13), 1);
+  EXPECT_EQ(chunks(2), 1);
+  EXPECT_EQ(chunks(1), 1);  // the unit refuses it
+}
+
 }  // namespace
 }  // namespace mantissa::test

@@ -90,7 +90,8 @@ double cosine(std::span<const float> a, std::span<const float> b) {
   return product / std::sqrt(aa * bb);
 }
 
-// The mean over some networks: one choice of max pooling that turns out otherwise changes a tiny one's gradient a lot.
+// The mean over some networks: one choice of max pooling that turns out otherwise changes a tiny one's
+// gradient a lot.
 TEST(Model, EightBitGradientsPointTheSameWay) {
   constexpr int seeds = 8;
   Recipe exact = test::toy_recipe("fp32");

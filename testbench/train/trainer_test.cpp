@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "testbench/cli/scratch.hpp"
@@ -25,11 +26,19 @@ TrainReport train(const Recipe& recipe, const RunOptions& options, const Fashion
 TEST(Trainer, EveryRecipeLearns) {
   const FashionMnist data = test::toy_data(400, 100);
   for (const std::string& name : recipes) {
-    const TrainReport report = train(test::toy_recipe(name), test::toy_options(6), data);
-    ASSERT_EQ(report.history.size(), 6U);
-    EXPECT_GT(report.history.back().val_accuracy, 0.9) << name;  // a tenth by guessing
-    EXPECT_LT(report.history.back().train_loss, report.history.front().train_loss / 2) << name;
-    EXPECT_EQ(report.history.back().steps, 25) << name;
+    // So small a network loses a class for some seeds, in FP32, too.
+    constexpr int seeds = 4;
+    double accuracy = 0;
+    for (int seed = 1; seed <= seeds; ++seed) {
+      RunOptions options = test::toy_options(6);
+      options.seed = seed;
+      const TrainReport report = train(test::toy_recipe(name), options, data);
+      ASSERT_EQ(report.history.size(), 6U);
+      EXPECT_LT(report.history.back().train_loss, report.history.front().train_loss / 2) << name;
+      EXPECT_EQ(report.history.back().steps, 25) << name;
+      accuracy += report.history.back().val_accuracy / seeds;
+    }
+    EXPECT_GT(accuracy, 0.9) << name;  // a tenth by guessing
   }
 }
 
@@ -143,15 +152,41 @@ TEST(Trainer, PrunesToItsTarget) {
   Recipe recipe = test::toy_recipe("lognormal-sparse");
   recipe.exempt_first = recipe.exempt_last = false;
   recipe.pruning->refresh_steps = 1;
+  recipe.pruning->feedback = false;
   recipe.pruning->threshold = PruningRule::Threshold::quantile;
-  const TrainReport report = train(recipe, test::toy_options(2), data);
+  // The threshold of a step comes from the gradient of the step before, which is the same but for the images.
+  RunOptions options = test::toy_options(2);
+  options.training.learning_rate = 1e-6;
+  const TrainReport report = train(recipe, options, data);
   ASSERT_EQ(report.pruned_layers.size(), 5U);
   const std::vector<double>& measured = report.history.back().sparsity;
   ASSERT_EQ(measured.size(), 5U);
-  // The threshold of a step comes from the gradient of the step before.
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(measured[i], 0.85, 0.03) << report.pruned_layers[i];
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(measured[i], 0.85, 0.02) << report.pruned_layers[i];
   // Behind a ReLU there may be more zeros than that to begin with.
   for (std::size_t i = 3; i < 5; ++i) EXPECT_GT(measured[i], 0.82) << report.pruned_layers[i];
+}
+
+TEST(Trainer, CountersCorrectTheFit) {
+  const FashionMnist data = test::toy_data(400, 20);
+  Recipe recipe = test::toy_recipe("lognormal-sparse");
+  recipe.pruning->sparsity = recipe.pruning->max_sparsity =
+      0.6;  // where a lognormal fits these gradients badly
+  RunOptions options = test::toy_options(4);
+  options.training.learning_rate = 1e-6;  // the gradients stay as they are
+  const auto apart = [&](bool feedback) {
+    recipe.pruning->feedback = feedback;
+    const EpochReport last = train(recipe, options, data).history.back();
+    double sum = 0;
+    for (std::size_t i = 0; i < last.sparsity.size(); ++i) {
+      EXPECT_NEAR(last.target_sparsity[i], 0.6, 1e-6);
+      sum += std::abs(last.sparsity[i] - last.target_sparsity[i]);
+    }
+    return sum / static_cast<double>(last.sparsity.size());
+  };
+  const double fit_alone = apart(false);
+  const double corrected = apart(true);
+  EXPECT_LT(corrected, 0.02);
+  EXPECT_LT(corrected, fit_alone / 2);
 }
 
 TEST(Trainer, ThresholdsFollowTheLossScale) {
@@ -159,6 +194,7 @@ TEST(Trainer, ThresholdsFollowTheLossScale) {
   Recipe recipe = test::toy_recipe("lognormal-sparse");
   recipe.exempt_first = recipe.exempt_last = false;
   recipe.pruning->refresh_steps = 1000;  // the last refresh is that of step 16
+  recipe.pruning->feedback = false;
   recipe.pruning->threshold = PruningRule::Threshold::quantile;
   recipe.loss_scale.dynamic = {.initial_exponent = 0, .growth_interval = 2};
   RunOptions options = test::toy_options(1);

@@ -1,4 +1,6 @@
 """How all figures look: Okabe and Ito's colours, small sans-serif type, no frames, the same bytes each time."""
+import os
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -45,13 +47,13 @@ SETTINGS = {
 
 
 def save(figure, directory, name):
-    """PNG and SVG without a date; returns the path of the PNG."""
-    png = f"{directory}/{name}.png"
-    figure.savefig(png, metadata={"Software": None}, bbox_inches="tight", pad_inches=0.08)
-    figure.savefig(f"{directory}/{name}.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight",
-                   pad_inches=0.08)
+    """PNG and SVG without a date, each in place when it is complete; returns the path of the PNG."""
+    for form, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
+        path = f"{directory}/{name}.{form}"
+        figure.savefig(path + ".draft", format=form, metadata=metadata, bbox_inches="tight", pad_inches=0.08)
+        os.replace(path + ".draft", path)
     plt.close(figure)
-    return png
+    return f"{directory}/{name}.png"
 
 
 def shortened(name, width=26):

@@ -31,16 +31,18 @@ def _loss_scale(axes, report):
     exponents = [change["exponent"] for change in changes]
     axes.step(places, exponents + exponents[-1:], where="post", color=ORANGE, linewidth=1)
     axes.set(ylabel="log2 of the loss scale", title="Loss scale")
+    axes.set_ylim(min(exponents) - 1, max(exponents) + 1)
     axes.yaxis.get_major_locator().set_params(integer=True)
 
 
 def _sparsity(axes, report):
     rows = [(number, epoch["sparsity"]) for number, epoch in zip(epochs_of(report), report["history"]) if "sparsity" in epoch]
+    targets = [epoch["target_sparsity"] for epoch in report["history"] if "sparsity" in epoch]
     for index, layer in enumerate(report["pruned_layers"]):
         axes.plot([number for number, _ in rows], [100 * shares[index] for _, shares in rows], linewidth=1,
                   linestyle="-" if index < len(LAYER_COLOURS) else "--",
                   color=LAYER_COLOURS[index % len(LAYER_COLOURS)], label=shortened(layer))
-    axes.axhline(100 * report["target_sparsity"], color=BLACK, linewidth=0.7, linestyle=":")
+    axes.plot([number for number, _ in rows], [100 * sum(each) / len(each) for each in targets], color=BLACK, linewidth=0.7, linestyle=":")
     axes.set(ylabel="zeros in pruned errors (%)", title="Measured sparsity, dotted: target")
     axes.legend(fontsize=6, ncol=2)
 

@@ -49,10 +49,10 @@ def flushed(results, name):
 
 def sparsity_apart(results, name):
     """How far the mean sparsity of each pruned layer in each epoch is from the target, and whether that is near enough."""
-    apart = [(abs(share - report["target_sparsity"]), layer, number)
+    apart = [(abs(share - target), layer, number)
              for report in results.reports(name)
              for number, epoch in enumerate(report["history"], 1)
-             for layer, share in zip(report["pruned_layers"], epoch.get("sparsity", []))]
+             for layer, share, target in zip(report["pruned_layers"], epoch["sparsity"], epoch["target_sparsity"])]
     if not apart:
         return "not run", None
     near = sum(1 for each, _, _ in apart if each <= 0.02) / len(apart)

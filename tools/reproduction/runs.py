@@ -30,33 +30,33 @@ class Run:
 
 def pruned_to(share, more=""):
     return (f"{{sparsity: {share}, max_sparsity: {max(0.95, share)}, random_bits: 16, refresh_steps: 100, "
-            f"choose_format: true{more}}}")
+            f"choose_format: true, feedback: true{more}}}")
 
 
 def e6m5(rounding):
     return f'{{kind: plain, format: e6m5, rounding: "{rounding}"}}'
 
 
+ALL_LAYERS = {"exempt_first": "false", "exempt_last": "false"}
 SMALL = {"net": "lenet", "epochs": 2, "images": 10000}
 HEADLINE = [Run(name, name) for name in ("fp32", "fp8", "int8-rangebn", "lognormal-sparse")]
 SPARSITIES = {50: "sparse-50", 70: "sparse-70", 85: "lognormal-sparse", 90: "sparse-90", 95: "sparse-95"}
 SINGLE = [
-    Run("fp32-rangebn", "fp32", {"norm": "{kind: range, precision: fp32, constant: paper, chunks: 1}"}),
+    Run("fp32-rangebn", "fp32", {"norm": "{kind: range, precision: fp32, constant: reference, chunks: 16}"}),
     Run("fp8-unscaled", "fp8", {"loss_scale": "{kind: none}"}),
     Run("fp8-fp32-masters", "fp8", {"master_weights": "{format: fp32, rounding: rne}"}),
     Run("fp8-rne", "fp8", {"errors": "{format: e5m2, rounding: rne}",
                            "weight_gradients": "{format: e5m2, rounding: rne}"}),
-    Run("fp8-all-layers", "fp8", {"exempt_first": "false", "exempt_last": "false"}),
+    Run("fp8-all-layers", "fp8", ALL_LAYERS),
     Run("int8-rne", "int8-rangebn", {
-        "errors": "{bits: 8, rounding: rne}",
-        "norm": "{kind: range, precision: int8, constant: paper, chunks: 1, gradient_rounding: rne}"}),
+        "errors": "{bits: 8, rounding: rne, exact_zero: true}",
+        "norm": "{kind: range, precision: int8, constant: reference, chunks: 16, gradient_rounding: rne}"}),
     *[Run(name, "lognormal-sparse", {"pruning": pruned_to(percent / 100)})
       for percent, name in SPARSITIES.items() if name != "lognormal-sparse"],
     Run("sparse-quantile", "lognormal-sparse", {"pruning": pruned_to(0.85, ", threshold: quantile")}),
-    Run("lenet-fp32-sums", "fp8", **SMALL),
-    Run("lenet-e6m5-rne", "fp8", {"accumulator": e6m5("rne")}, **SMALL),
-    Run("lenet-e6m5-sr", "fp8", {"accumulator": e6m5("sr:13")}, **SMALL),
-    Run("lenet-fp16-chunks", "fp8", {"accumulator": '{kind: "chunk:64", format: fp16, rounding: rne}'}, **SMALL),
+    *[Run("lenet-" + name, "fp8", {**ALL_LAYERS, "accumulator": accumulator}, **SMALL) for name, accumulator in (
+        ("fp32-sums", "{kind: plain, format: fp32, rounding: rne}"), ("e6m5-rne", e6m5("rne")), ("e6m5-sr", e6m5("sr:13")),
+        ("fp16-chunks", '{kind: "chunk:64", format: fp16, rounding: rne}'))],
 ]
 
 
