@@ -18,7 +18,7 @@ template <std::int64_t Lanes>
 void sum_channels(std::span<const float> g, std::int64_t channels, std::int64_t spatial, std::int64_t channel,
                   float* sums) {
   std::array<float, Lanes> sum{};
-  const std::int64_t elements = static_cast<std::int64_t>(g.size());
+  const auto elements = static_cast<std::int64_t>(g.size());
   for (std::int64_t run = channel * spatial; run < elements; run += channels * spatial) {
     for (std::int64_t s = 0; s < spatial; ++s) {
       for (std::int64_t lane = 0; lane < Lanes; ++lane) sum[lane] += g[run + lane * spatial + s];

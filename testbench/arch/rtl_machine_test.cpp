@@ -39,8 +39,8 @@ Architecture machine(std::mt19937_64& engine, const Build& build) {
   arch.port = build.port;
   arch.pipe_latency = build.pipe_latency;
   arch.acc_double_buffer = false;
-  arch.a_buffer_bytes = 2 * 4 * side * build.window + static_cast<std::int64_t>(engine() % 4000);
-  arch.b_buffer_bytes = 2 * 4 * side * build.window + static_cast<std::int64_t>(engine() % 4000);
+  arch.a_buffer_bytes = 8 * side * build.window + static_cast<std::int64_t>(engine() % 4000);
+  arch.b_buffer_bytes = 8 * side * build.window + static_cast<std::int64_t>(engine() % 4000);
   return arch;
 }
 
@@ -67,9 +67,10 @@ void expect_same_everywhere(const std::vector<Build>& builds, int machines, int 
       Machine& one = all.emplace_back();
       one.arch = machine(engine, build);
       one.formats = formats_of(build);
-      for (const Engine each : engines)
+      for (const Engine each : engines) {
         one.engines.push_back(
             std::make_unique<Accelerator>(one.arch, one.formats, AcceleratorOptions{.engine = each}));
+      }
     }
   }
   for (const Machine& one : all) {

@@ -30,7 +30,7 @@ json replay(std::vector<std::string> arguments) {
 }
 
 std::string written(const Scratch& scratch, const std::string& name, const std::string& text) {
-  const std::string path = scratch.path() + "/" + name;
+  std::string path = scratch.path() + "/" + name;
   std::ofstream(path) << text;
   return path;
 }

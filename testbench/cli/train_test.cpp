@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// Learns in a second.
+// Learns in a second. Its first and its last layer are exempt in some recipes, the one between never.
 std::string tiny_network(const Scratch& scratch) {
   std::string path = scratch.path() + "/tiny.yaml";
   std::ofstream(path) << "name: tiny\n"
@@ -25,6 +25,8 @@ std::string tiny_network(const Scratch& scratch) {
                          "  - {kind: max-pool, kernel: 4}\n"
                          "  - {kind: conv, name: conv, out: 4, kernel: 3}\n"
                          "  - {kind: norm, name: norm}\n"
+                         "  - {kind: relu}\n"
+                         "  - {kind: linear, name: hidden, out: 16}\n"
                          "  - {kind: relu}\n"
                          "  - {kind: linear, name: fc, out: 10}\n";
   return path;
@@ -46,10 +48,25 @@ TEST(Train, LearnsAndSaysHowWell) {
   EXPECT_GT(report["val_accuracy"][1].get<double>(), 0.5);
   EXPECT_EQ(report["history"][0]["steps"], 50);
   EXPECT_FALSE(report["conversions"].empty());
-  EXPECT_EQ(report["gradients"].size(), 2U);
+  EXPECT_EQ(report["gradients"].size(), 3U);
   const Finished text = run_mantissa({"train", "--net", network, "--epochs", "1", "--images", "1280"});
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_NE(text.out.find("validation accuracy: "), std::string::npos);
+}
+
+TEST(Train, DrawsItsCurves) {
+  const Scratch scratch;
+  const std::string out = scratch.path() + "/run.json";
+  const std::string plots = scratch.path() + "/new/plots";
+  const Finished run = run_mantissa({"train", "--net", tiny_network(scratch), "--recipe", "lognormal-sparse",
+                                     "--epochs", "2", "--images", "1280", "--out", out, "--plots", plots});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(contents(out))["mantissa_train"], 1);
+  EXPECT_EQ(contents(plots + "/curves.png").substr(1, 3), "PNG");
+  const std::string svg = contents(plots + "/curves.svg");
+  for (const char* word : {"<svg", "Loss scale", "Measured sparsity", "recipe lognormal-sparse"})
+    EXPECT_NE(svg.find(word), std::string::npos) << word;
+  EXPECT_EQ(std::distance(fs::directory_iterator(plots), fs::directory_iterator()), 2);  // no drafts
 }
 
 TEST(Train, KilledAtAnyMomentItGoesOnWithTheSameBits) {
@@ -102,6 +119,7 @@ TEST(Train, BadInputIsExplained) {
   EXPECT_NE(complaint({"--net", "resnet9"}).find("shipped are lenet, mlp, resnet8"), std::string::npos);
   EXPECT_NE(complaint({"--recipe", "dgc"}).find("not for training on one machine"), std::string::npos);
   EXPECT_NE(complaint({"--resume"}).find("--resume needs --checkpoint"), std::string::npos);
+  EXPECT_NE(complaint({"--plots", scratch.path()}).find("--plots needs --out FILE"), std::string::npos);
   EXPECT_NE(complaint({"--epochs", "1", "--images", "128", "--record", "1"}).find("the run has steps 0..0"),
             std::string::npos);
   EXPECT_NE(complaint({"--images", "60001"}).find("60001"), std::string::npos);

@@ -100,6 +100,8 @@ def claims(results):
         ("... by target sparsity", "", "; ".join(f"{share} %: {results.text(name)}" for share, name in SPARSITIES.items()),
          None),
         ("... measured sparsity against target", "", *sparsity_apart(results, "lognormal-sparse")),
+        ("... threshold from the fit alone, without the counters", "",
+         f"{results.text('sparse-fit-alone')}; {sparsity_apart(results, 'sparse-fit-alone')[0]}", None),
         ("... threshold from the magnitudes themselves", "",
          f"{results.text('sparse-quantile')}; {sparsity_apart(results, 'sparse-quantile')[0]}", None),
         ("Neural gradients are near-lognormal", "yes", *lognormal(results)),

@@ -38,6 +38,7 @@ std::vector<std::uint32_t> straight(const std::vector<float>& g, const Shape& sh
 
 std::vector<std::uint32_t> bits(const std::vector<float>& values) {
   std::vector<std::uint32_t> codes;
+  codes.reserve(values.size());
   for (const float value : values) codes.push_back(fp32_bits(value));
   return codes;
 }

@@ -132,5 +132,31 @@ TEST(Gemmlowp, RefusesBadRanges) {
   EXPECT_THROW(gemmlowp_quantize(x, range, Rounding::rne(), {}, codes), std::invalid_argument);
 }
 
+TEST(GemmlowpRange, WithZeroHasAnIntegerForIt) {
+  std::mt19937_64 engine(5);
+  std::normal_distribution<float> normal;
+  for (int i = 0; i < 20000; ++i) {
+    const int bits = i % 2 == 0 ? 8 : 16;
+    const float a = std::ldexp(normal(engine), static_cast<int>(engine() % 40) - 20);
+    const float b = std::ldexp(normal(engine), static_cast<int>(engine() % 40) - 20);
+    const GemmlowpRange before = GemmlowpRange::between(std::min(a, b), std::max(a, b), bits);
+    const GemmlowpRange range = before.with_zero();
+    const std::uint16_t zero = gemmlowp_quantize(0.0F, range, Rounding::rne()).q;
+    const float back = gemmlowp_dequantize(zero, range);
+    ASSERT_EQ(back, 0.0F) << a << " " << b;
+    ASSERT_FALSE(std::signbit(back));
+    // Both ends of the old range are inside the new one, or half a step outside; inv is rounded.
+    for (const float x : {before.min, before.max}) {
+      const float near = gemmlowp_dequantize(gemmlowp_quantize(x, range, Rounding::rne()).q, range);
+      ASSERT_NEAR(near, x, 0.52F * range.scale) << a << " " << b;
+    }
+  }
+  // What starts at zero stays as it is.
+  const GemmlowpRange positive = GemmlowpRange::between(0, 3, 8);
+  EXPECT_EQ(positive.with_zero().min, 0.0F);
+  EXPECT_EQ(positive.with_zero().scale, positive.scale);
+  EXPECT_EQ(GemmlowpRange::between(1, 3, 8).with_zero().min, 0.0F);
+}
+
 }  // namespace
 }  // namespace mantissa

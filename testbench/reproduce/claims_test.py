@@ -1,0 +1,78 @@
+"""The table of tools/reproduce on made-up results: what holds, what does not, what was not run."""
+import os
+import sys
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from reproduction import claims, runs  # noqa: E402
+
+
+def report(accuracy, seed=1, sparsity=None):
+    history = [{"sparsity": [share, 0.85], "target_sparsity": [0.85, 0.85]} for share in sparsity or []]
+    return {"val_accuracy": [0.1, accuracy], "seed": seed, "history": history, "pruned_layers": ["a", "b"],
+            "conversions": [{"tensors": "errors", "elements": 4, "flushed_to_zero_rate": 0.25}],
+            "gradients": [{"ks_lognormal": 0.1, "ks_normal": 0.2, "ks_laplace": 0.3}]}
+
+
+def results_of(accuracies, **more):
+    results = claims.Results()
+    for name, values in accuracies.items():
+        for seed, value in enumerate(values, 1):
+            results.add(runs.Run(name, name), report(value, seed, **more))
+    return results
+
+
+def row(results, claim):
+    return next(row for row in claims.claims(results) if row[0] == claim)
+
+
+class Claims(unittest.TestCase):
+    def test_without_runs_nothing_is_claimed(self):
+        for claim, _, ours, holds in claims.claims(claims.Results()):
+            self.assertIsNone(holds, claim)
+            self.assertIn("not run", ours, claim)
+
+    def test_means_decide(self):
+        claim = "FP8 trains like FP32 (Mellempudi)"
+        near = row(results_of({"fp32": [0.92, 0.92], "fp8": [0.90, 0.932]}), claim)
+        self.assertTrue(near[3])
+        self.assertIn("91.60 % (90.00 to 93.20, 2 seeds)", near[2])
+        self.assertFalse(row(results_of({"fp32": [0.92], "fp8": [0.9149]}), claim)[3])
+        self.assertFalse(row(results_of({"fp32": [0.9129]}), "FP32 baseline")[3])
+
+    def test_stochastic_sums_must_not_be_worse(self):
+        claim = "E6M5 sums on LeNet: SR instead of RNE"
+        self.assertTrue(row(results_of({"lenet-e6m5-sr": [0.8], "lenet-e6m5-rne": [0.7]}), claim)[3])
+        self.assertFalse(row(results_of({"lenet-e6m5-sr": [0.7], "lenet-e6m5-rne": [0.8]}), claim)[3])
+
+    def test_sparsity_counts_layers_and_epochs(self):
+        near = claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86, 0.8201]), "x")
+        self.assertFalse(near[1])  # one of four is more than 2 points away
+        self.assertIn("75 %", near[0])
+        self.assertIn("a in epoch 2, is 3.0 points", near[0])
+        self.assertTrue(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86, 0.84, 0.8201]), "x")[1])
+        self.assertFalse(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86] * 9 + [0.80]), "x")[1])
+
+    def test_table_marks_what_does_not_hold(self):
+        text = claims.table(results_of({"fp32": [0.92], "fp8": [0.90]}), 10)
+        self.assertIn("**does not hold**", text)
+        self.assertEqual(len(text.splitlines()), 4 + len(claims.claims(claims.Results())))
+
+    def test_changes_replace_a_line_or_add_one(self):
+        text = runs.Run("mine", "fp8", {"exempt_first": "false", "accumulator": "{format: fp16}"}).recipe_text()
+        self.assertIn("\nname: mine\n", text)
+        self.assertEqual(text.count("exempt_first: "), 1)
+        self.assertEqual(text.count("\naccumulator: {format: fp16}\n"), 1)
+        self.assertIn("\nnorm: {kind: range}\n", runs.Run("m", "fp32", {"norm": "{kind: range}"}).recipe_text())
+        self.assertTrue(runs.Run("m", "fp32", {"pruning": "{}"}).recipe_text().endswith("\npruning: {}\n"))
+
+    def test_every_seed_of_every_headline_is_planned_once(self):
+        pairs = [(run.name, seed) for run, seed in runs.plan(3)]
+        self.assertEqual(len(pairs), len(set(pairs)))
+        for run in runs.HEADLINE:
+            self.assertEqual([seed for name, seed in pairs if name == run.name], [1, 2, 3])
+
+
+if __name__ == "__main__":
+    unittest.main()
