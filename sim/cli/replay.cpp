@@ -134,8 +134,9 @@ void run_replay(const ReplayOptions& options) {
     for (const std::string& note : write_report(report, options.out)) {
       if (!options.json) out.text("note: " + note + "\n");
     }
-    if (!options.json)
-      out.text("report: " + (std::filesystem::path(options.out) / "report.html").string() + "\n");
+    std::filesystem::path page = std::filesystem::path(options.out) / "report.html";
+    if (!std::filesystem::exists(page)) page.replace_filename("report.json");  // python could not be started
+    if (!options.json) out.text("report: " + page.string() + "\n");
   }
   out.flush();
 }

@@ -1,6 +1,7 @@
 // `mantissa train`: a network learns Fashion-MNIST with the hardware's arithmetic.
 #include <cmath>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -113,12 +114,10 @@ void run_train(const TrainOptions& options) {
     file.out().text(json);
     file.publish();
   }
-  if (!options.plots.empty()) {
-    for (const std::string& note : draw_plots(options.out, options.plots)) {
-      if (!options.json) out.text("note: " + note + "\n");
-    }
-  }
   out.text(options.json ? json : train::train_summary(report)).flush();
+  if (options.plots.empty()) return;
+  for (const std::string& note : draw_plots(options.out, options.plots))
+    std::cerr << "note: " << note << '\n';
 }
 
 }  // namespace

@@ -270,7 +270,9 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPas
   out.kind = name_of(plan.layer->kind);
   out.pass = forward ? Pass::forward : Pass::input_gradient;
   out.gemm = {.m = shape.channels, .n = 1, .k = shape.batch * shape.spatial};
-  out.formats = recipe_.norm.kind == NormRule::Kind::range ? "range batch norm" : "batch norm, fp32";
+  out.formats = "batch norm, fp32";
+  if (pass.layer->rule.kind == NormRule::Kind::range)
+    out.formats = "range batch norm, chunks: " + std::to_string(pass.layer->rule.range.channel.chunks);
 
   pass.drain_draws = draws(step, plan, out.pass, RandomUnit::drain_quantizer, mantissa::Operand::output);
   int bits = 32;

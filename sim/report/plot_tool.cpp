@@ -29,8 +29,7 @@ std::vector<std::string> draw_plots(const std::filesystem::path& json,
     return {"no plots: " + std::string(error.what())};
   }
   if (run.exit_code == exit_no_matplotlib) {
-    return {"no plots: " MANTISSA_PYTHON
-            " has no matplotlib (Debian: apt-get install python3-matplotlib); the other files are written"};
+    return {"no plots: " MANTISSA_PYTHON " has no matplotlib (Debian: apt-get install python3-matplotlib)"};
   }
   if (run.exit_code != 0)
     throw std::runtime_error("tools/plot failed: " + without_control_characters(last_line(run.output)));

@@ -26,8 +26,7 @@ void correct(LayerRecipe& layer, PruneCounts& recent) {
 }  // namespace
 
 void PruningPlan::look(GemmLayer& layer, std::span<const float> gradient) {
-  if (rule_.feedback) correct(layer.layer(), layer.counts().recent);
-  Seen seen{.layer = &layer.layer(), .fit = fit_lognormal(gradient), .tau = std::nullopt};
+  Seen seen{.layer = &layer, .fit = fit_lognormal(gradient), .tau = std::nullopt};
   seen.fit.sigma = std::min(seen.fit.sigma, max_sigma);
   if (rule_.threshold == PruningRule::Threshold::quantile)
     seen.tau = empirical_tau(gradient, corrected(rule_.sparsity, layer.layer()));
@@ -48,7 +47,9 @@ void PruningPlan::refresh() {
   const std::vector<LayerThreshold> plan = plan_sparsity(gradients, rule_.sparsity, rule_.max_sparsity);
   for (std::size_t i = 0; i < seen_.size(); ++i) {
     const Seen& seen = seen_[i];
-    LayerRecipe& layer = *seen.layer;
+    LayerRecipe& layer = seen.layer->layer();
+    // Every step since the last refresh, this one included, had the threshold of then.
+    if (rule_.feedback) correct(layer, seen.layer->counts().recent);
     layer.target = seen.tau ? rule_.sparsity : plan[i].sparsity;
     layer.tau = seen.tau                ? *seen.tau
                 : layer.correction == 0 ? plan[i].tau

@@ -18,14 +18,17 @@ class PruningPlan {
   void look(GemmLayer& layer, std::span<const float> gradient);
   // After the step: thresholds, and formats where the recipe chooses them, of all layers that were looked at.
   void refresh();
+  // Nothing that was looked at counts: the step's gradients are not finite.
+  void forget() { seen_.clear(); }
 
  private:
   struct Seen {
-    LayerRecipe* layer = nullptr;
+    GemmLayer* layer = nullptr;
     LognormalFit fit;
     std::optional<double> tau;  // of the magnitudes themselves, where the rule says so
   };
-  // The target with the layer's correction.
+  // The target with the layer's correction; that of `quantile`, which is found in look(), is one refresh
+  // older.
   static double corrected(double target, const LayerRecipe& layer);
 
   PruningRule rule_;

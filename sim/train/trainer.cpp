@@ -163,7 +163,7 @@ void Trainer::train_step() {
                                .master = recipe.master_weights},
                               step);
   // Thresholds of this step's gradients first: a new loss scale moves them, too.
-  if (pruning_ && step.refresh) pruning_->refresh();
+  if (pruning_ && step.refresh) updated ? pruning_->refresh() : pruning_->forget();
   follow_loss_scale(!updated);
   state_.epoch.train_loss += loss.loss;
   state_.epoch.train_accuracy += static_cast<double>(loss.correct);

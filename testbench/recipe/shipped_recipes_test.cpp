@@ -47,6 +47,7 @@ TEST(ShippedRecipes, Fp8IsMellempudis) {
   EXPECT_EQ(recipe.master_weights.rounding, Rounding::sr(13));
   EXPECT_EQ(recipe.loss_scale.exponent, 13);
   EXPECT_EQ(recipe.norm.kind, NormRule::Kind::standard);
+  EXPECT_TRUE(recipe.exempt_first && recipe.exempt_last);
 }
 
 TEST(ShippedRecipes, TheOthersDifferWhereTheirPapersDo) {
@@ -65,11 +66,16 @@ TEST(ShippedRecipes, TheOthersDifferWhereTheirPapersDo) {
   EXPECT_EQ(banner.errors_for_weights->bits, 16);
   EXPECT_EQ(banner.norm.kind, NormRule::Kind::range);
   EXPECT_EQ(banner.norm.range.precision, NormPrecision::int8);
+  EXPECT_EQ(banner.norm.range.channel.chunks, 16);
+  EXPECT_TRUE(banner.errors.exact_zero);
+  EXPECT_FALSE(banner.weights.exact_zero);
 
   const Recipe chmiel = load_recipe("lognormal-sparse").value;
   ASSERT_TRUE(chmiel.pruning);
   EXPECT_EQ(chmiel.pruning->sparsity, 0.85);
   EXPECT_TRUE(chmiel.pruning->choose_format);
+  EXPECT_TRUE(chmiel.pruning->feedback);
+  EXPECT_TRUE(chmiel.exempt_last);
   EXPECT_EQ(chmiel.errors.scale, TensorFormat::Scale::centre);
 
   const Recipe lin = load_recipe("dgc").value;

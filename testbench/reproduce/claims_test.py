@@ -33,7 +33,7 @@ class Claims(unittest.TestCase):
             self.assertIsNone(holds, claim)
             self.assertIn("not run", ours, claim)
 
-    def test_means_decide(self):
+    def test_the_mean_decides(self):
         claim = "FP8 trains like FP32 (Mellempudi)"
         near = row(results_of({"fp32": [0.92, 0.92], "fp8": [0.90, 0.932]}), claim)
         self.assertTrue(near[3])
@@ -42,9 +42,22 @@ class Claims(unittest.TestCase):
         self.assertFalse(row(results_of({"fp32": [0.9129]}), "FP32 baseline")[3])
 
     def test_stochastic_sums_must_not_be_worse(self):
-        claim = "E6M5 sums on LeNet: SR instead of RNE"
+        claim = "E6M5 sums, SR instead of RNE (LeNet, 2 epochs of 10,000 images)"
         self.assertTrue(row(results_of({"lenet-e6m5-sr": [0.8], "lenet-e6m5-rne": [0.7]}), claim)[3])
         self.assertFalse(row(results_of({"lenet-e6m5-sr": [0.7], "lenet-e6m5-rne": [0.8]}), claim)[3])
+        self.assertFalse(row(results_of({"lenet-e6m5-sr": [0.1], "lenet-e6m5-rne": [0.1]}), claim)[3])
+
+    def test_only_seeds_that_both_have_are_compared(self):
+        results = results_of({"fp32": [0.92, 0.99, 0.99], "fp32-rangebn": [0.919]})
+        self.assertAlmostEqual(results.gap("fp32-rangebn", "fp32"), 0.1)
+        self.assertIsNone(results.gap("fp8", "fp32"))
+
+    def test_a_run_that_diverged_is_a_result(self):
+        results = results_of({"fp32": [0.92], "fp8": [0.92]})
+        results.add(runs.Run("fp8", "fp8"), {"seed": 2, "diverged": "the loss of step 7 is no number"})
+        _, _, ours, holds = row(results, "FP8 trains like FP32 (Mellempudi)")
+        self.assertFalse(holds)
+        self.assertIn("1 of 2 runs diverged", ours)
 
     def test_sparsity_counts_layers_and_epochs(self):
         near = claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86, 0.8201]), "x")

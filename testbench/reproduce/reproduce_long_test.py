@@ -33,8 +33,8 @@ class Reproduce(unittest.TestCase):
             second = subprocess.run(command, capture_output=True, text=True, check=True)
             self.assertEqual(os.stat(report).st_mtime_ns, made)
             self.assertEqual(second.stdout.split("\n", 1)[1], first.stdout.split("\n", 1)[1])
-            with open(report[:-5] + ".yaml", "a", encoding="utf-8") as file:
-                file.write("# of an older recipe\n")
+            with open(report[:-5] + ".inputs.json", "a", encoding="utf-8") as file:
+                file.write(" of an older recipe")
             subprocess.run(command, capture_output=True, text=True, check=True)
             self.assertNotEqual(os.stat(report).st_mtime_ns, made)
 

@@ -97,6 +97,8 @@ TEST(Model, EightBitGradientsPointTheSameWay) {
   Recipe exact = test::toy_recipe("fp32");
   for (const char* name : {"fp8", "fp8-hybrid", "int8-rangebn"}) {
     Recipe recipe = test::toy_recipe(name);
+    recipe.exempt_first = recipe.exempt_last = false;
+    recipe.norm.range.channel.chunks = 1;
     exact.norm = recipe.norm;
     exact.norm.range.precision = NormPrecision::fp32;
     std::map<std::string, double> sum;
@@ -113,7 +115,7 @@ TEST(Model, EightBitGradientsPointTheSameWay) {
       }
     }
     ASSERT_EQ(sum.size(), 5U);
-    for (const auto& [parameter, cosines] : sum) EXPECT_GT(cosines / seeds, 0.85) << name << " " << parameter;
+    for (const auto& [parameter, cosines] : sum) EXPECT_GT(cosines / seeds, 0.8) << name << " " << parameter;
   }
 }
 

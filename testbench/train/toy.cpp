@@ -65,7 +65,6 @@ RunOptions toy_options(int epochs) {
 Recipe toy_recipe(const std::string& name) {
   Recipe recipe = load_recipe(name).value;
   if (recipe.pruning) recipe.pruning->refresh_steps = 3;
-  recipe.norm.range.channel.chunks = 1;
   return recipe;
 }
 

@@ -18,8 +18,7 @@ Network toy_network();
 
 RunOptions toy_options(int epochs);
 
-// The shipped recipe of that name, with thresholds and scales refreshed often enough for a short run, and
-// Range BN over whole channels, which are short, too.
+// The shipped recipe of that name, with thresholds and scales refreshed often enough for a short run.
 Recipe toy_recipe(const std::string& name);
 
 }  // namespace mantissa::train::test

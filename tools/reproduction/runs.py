@@ -47,17 +47,17 @@ SINGLE = [
     Run("fp8-fp32-masters", "fp8", {"master_weights": "{format: fp32, rounding: rne}"}),
     Run("fp8-rne", "fp8", {"errors": "{format: e5m2, rounding: rne}",
                            "weight_gradients": "{format: e5m2, rounding: rne}"}),
-    Run("fp8-all-layers", "fp8", ALL_LAYERS),
     Run("int8-rne", "int8-rangebn", {
         "errors": "{bits: 8, rounding: rne, exact_zero: true}",
         "norm": "{kind: range, precision: int8, constant: reference, chunks: 16, gradient_rounding: rne}"}),
     *[Run(name, "lognormal-sparse", {"pruning": pruned_to(percent / 100)})
       for percent, name in SPARSITIES.items() if name != "lognormal-sparse"],
     Run("sparse-quantile", "lognormal-sparse", {"pruning": pruned_to(0.85, threshold="quantile")}),
-    Run("sparse-fit-alone", "lognormal-sparse", {"pruning": pruned_to(0.85, feedback="false")}),
     *[Run("lenet-" + name, "fp8", {**ALL_LAYERS, "accumulator": accumulator}, **SMALL) for name, accumulator in (
         ("fp32-sums", "{kind: plain, format: fp32, rounding: rne}"), ("e6m5-rne", e6m5("rne")), ("e6m5-sr", e6m5("sr:13")),
         ("fp16-chunks", '{kind: "chunk:64", format: fp16, rounding: rne}'))],
+    Run("fp8-all-layers", "fp8", ALL_LAYERS),
+    Run("sparse-fit-alone", "lognormal-sparse", {"pruning": pruned_to(0.85, feedback="false")}),
 ]
 
 
