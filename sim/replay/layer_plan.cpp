@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "models/sparsity/format_chooser.hpp"
-#include "models/sparsity/sparsity_plan.hpp"
+#include "sim/recipe/pruning_targets.hpp"
 #include "sim/replay/own_run.hpp"
 
 namespace mantissa::replay {
@@ -49,7 +49,7 @@ void plan_pruning(const trace::Trace& trace, std::uint32_t step, const Recipe& r
   }
   const PruningRule& rule = *recipe.pruning;
   std::vector<LayerPlan*> pruned;
-  std::vector<LayerGradient> gradients;
+  std::vector<LognormalFit> fits;
   for (LayerPlan& plan : plans) {
     if (!multiplies(*plan.layer) || plan.arithmetic != Arithmetic::floating ||
         trace.find(step, *plan.layer, trace::Role::grad_output) == nullptr) {
@@ -59,11 +59,10 @@ void plan_pruning(const trace::Trace& trace, std::uint32_t step, const Recipe& r
     LognormalFit fit = fit_lognormal(g);
     fit.sigma = std::min(fit.sigma, max_sigma);
     pruned.push_back(&plan);
-    gradients.push_back(
-        {.fit = fit, .elements = static_cast<double>(g.size()), .min_cosine = rule.min_cosine});
+    fits.push_back(fit);
     if (rule.choose_format) plan.errors.format = gradient_format(fit.sigma);
   }
-  const std::vector<LayerThreshold> thresholds = plan_sparsity(gradients, rule.sparsity, rule.max_sparsity);
+  const std::vector<LayerThreshold> thresholds = pruning_targets(fits, rule);
   for (std::size_t i = 0; i < pruned.size(); ++i) pruned[i]->tau = thresholds[i].tau;
   if (!trace.run()) return;
   for (LayerPlan* plan : pruned) {

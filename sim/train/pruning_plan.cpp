@@ -4,7 +4,7 @@
 
 #include "models/sparsity/empirical_threshold.hpp"
 #include "models/sparsity/format_chooser.hpp"
-#include "models/sparsity/sparsity_plan.hpp"
+#include "sim/recipe/pruning_targets.hpp"
 
 namespace mantissa::train {
 namespace {
@@ -38,13 +38,10 @@ double PruningPlan::corrected(double target, const LayerRecipe& layer) {
 }
 
 void PruningPlan::refresh() {
-  std::vector<LayerGradient> gradients;
-  for (const Seen& seen : seen_) {
-    gradients.push_back({.fit = seen.fit,
-                         .elements = static_cast<double>(seen.fit.elements),
-                         .min_cosine = rule_.min_cosine});
-  }
-  const std::vector<LayerThreshold> plan = plan_sparsity(gradients, rule_.sparsity, rule_.max_sparsity);
+  std::vector<LognormalFit> fits;
+  fits.reserve(seen_.size());
+  for (const Seen& seen : seen_) fits.push_back(seen.fit);
+  const std::vector<LayerThreshold> plan = pruning_targets(fits, rule_);
   for (std::size_t i = 0; i < seen_.size(); ++i) {
     const Seen& seen = seen_[i];
     LayerRecipe& layer = seen.layer->layer();

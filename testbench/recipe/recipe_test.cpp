@@ -1,8 +1,10 @@
 // Recipes from YAML: each key arrives where it belongs, and each mistake is named with file and line.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
+#include "sim/recipe/pruning_targets.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "testbench/support/refusal.hpp"
 
@@ -210,6 +212,32 @@ TEST(Recipe, ChunksOfRangeBnDivideAChannel) {
   EXPECT_EQ(chunks(13), 1);
   EXPECT_EQ(chunks(2), 1);
   EXPECT_EQ(chunks(1), 1);  // the unit refuses it
+}
+
+TEST(PruningTargets, TheLargestLayersMakeUpForTheOthers) {
+  // Narrow distributions lose their direction when 85 % of them go.
+  const std::vector<LognormalFit> fits = {
+      {.elements = 6000, .mu = -3, .sigma = 2.5, .smallest = 1e-9F, .tail = 2.3},
+      {.elements = 3000, .mu = -2, .sigma = 2.0, .smallest = 1e-9F, .tail = 2.5},
+      {.elements = 1000, .mu = -5, .sigma = 1.6, .smallest = 1e-9F, .tail = 2.6}};
+  PruningRule rule;
+  const std::vector<LayerThreshold> plain = pruning_targets(fits, rule);
+  for (const LayerThreshold& layer : plain) EXPECT_NEAR(layer.sparsity, 0.85, 1e-9);
+  rule.min_cosine = 0.93;
+  const std::vector<LayerThreshold> kept = pruning_targets(fits, rule);
+  double zeros = 0;
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    zeros += kept[i].sparsity * static_cast<double>(fits[i].elements);
+    if (i == 0) continue;
+    EXPECT_LT(kept[i].sparsity, 0.84) << i;
+    EXPECT_NEAR(pruned_cosine(std::log(kept[i].tau) - fits[i].mu, fits[i].sigma, fits[i].tail), 0.93, 1e-6)
+        << i;
+  }
+  EXPECT_GT(kept[0].sparsity, 0.85);
+  EXPECT_NEAR(zeros, 0.85 * 10000, 1e-3);
+  // Up to a point.
+  rule.max_sparsity = 0.86;
+  EXPECT_NEAR(pruning_targets(fits, rule)[0].sparsity, 0.86, 1e-9);
 }
 
 }  // namespace
