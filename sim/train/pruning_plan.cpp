@@ -1,6 +1,7 @@
 #include "sim/train/pruning_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/sparsity/empirical_threshold.hpp"
 #include "models/sparsity/format_chooser.hpp"
@@ -27,6 +28,9 @@ void correct(LayerRecipe& layer, PruneCounts& recent) {
 
 void PruningPlan::look(GemmLayer& layer, std::span<const float> gradient) {
   Seen seen{.layer = &layer, .fit = fit_lognormal(gradient), .tau = std::nullopt};
+  for (const float g : gradient) {
+    if (std::isfinite(g)) seen.largest = std::max(seen.largest, std::fabs(static_cast<double>(g)));
+  }
   seen.fit.sigma = std::min(seen.fit.sigma, max_sigma);
   if (rule_.threshold == PruningRule::Threshold::quantile)
     seen.tau = empirical_tau(gradient, corrected(rule_.sparsity, layer.layer()));
@@ -51,6 +55,9 @@ void PruningPlan::refresh() {
     layer.tau = seen.tau                ? *seen.tau
                 : layer.correction == 0 ? plan[i].tau
                                         : tau_for_sparsity(corrected(layer.target, layer), seen.fit);
+    // Beyond the largest magnitude, where a fit may lead in a small tensor, survivors would be larger than
+    // any gradient.
+    layer.tau = std::min(*layer.tau, seen.largest);
     if (rule_.choose_format) layer.errors.format = gradient_format(seen.fit.sigma);
   }
   seen_.clear();

@@ -25,6 +25,7 @@ class PruningPlan {
   struct Seen {
     GemmLayer* layer = nullptr;
     LognormalFit fit;
+    double largest = 0;         // finite magnitude
     std::optional<double> tau;  // of the magnitudes themselves, where the rule says so
   };
   // The target with the layer's correction; that of `quantile`, which is found in look(), is one refresh
