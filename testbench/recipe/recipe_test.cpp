@@ -206,8 +206,8 @@ TEST(Recipe, ChunksOfRangeBnDivideAChannel) {
   NormRule rule;
   rule.range.channel.chunks = 16;
   const auto chunks = [&](std::int64_t n) { return rule.range_of(n).channel.chunks; };
-  EXPECT_EQ(chunks(128 * 49), 16);
-  EXPECT_EQ(chunks(4 * 49), 14);
+  EXPECT_EQ(chunks(6272), 16);
+  EXPECT_EQ(chunks(196), 14);
   EXPECT_EQ(chunks(16), 8);  // parts of two
   EXPECT_EQ(chunks(13), 1);
   EXPECT_EQ(chunks(2), 1);
