@@ -15,6 +15,8 @@ using Json = nlohmann::json;
 
 constexpr std::string_view state_key = "mantissa.checkpoint";
 constexpr std::size_t deepest = 8;
+// To be raised when the state gets other members; the first had none.
+constexpr int layout = 2;
 
 // What must be the same for a run to go on.
 Json identity(const Model& model, const RunOptions& options) {
@@ -161,6 +163,13 @@ void restore_state(const Json& json, Model& model, RunState& state, std::optiona
     restore_layer(layers.at(index++), layer->layer(), layer->counts());
 }
 
+void check_layout(const Json& json) {
+  const int found = json.value("layout", 1);
+  if (found == layout) return;
+  throw std::invalid_argument("another version of mantissa wrote it (layout " + std::to_string(found) +
+                              ", not " + std::to_string(layout) + "); without --resume the run begins anew");
+}
+
 void check_identity(const Json& saved, const Json& wanted) {
   for (const auto& [key, value] : wanted.items()) {
     if (saved.contains(key) && saved.at(key) == value) continue;
@@ -180,7 +189,8 @@ void save_checkpoint(const std::filesystem::path& path, const Model& model, cons
     infos.push_back({.name = name, .shape = {static_cast<std::int64_t>(values.size())}});
     tensors[name] = &values;
   });
-  const Json json{{"run", identity(model, options)}, {"state", state_json(model, state, loss_scale)}};
+  const Json json{
+      {"layout", layout}, {"run", identity(model, options)}, {"state", state_json(model, state, loss_scale)}};
   trace::write_safetensors(
       path, infos, {{std::string(state_key), json.dump()}},
       [&](const trace::TensorInfo& tensor, std::uint64_t first, std::span<float> values) {
@@ -196,6 +206,7 @@ void load_checkpoint(const std::filesystem::path& path, Model& model, const RunO
     const auto text = file.metadata().find(std::string(state_key));
     if (text == file.metadata().end()) throw std::invalid_argument("it is no checkpoint of a training run");
     const Json json = trace::parse_json(text->second, std::string(state_key), deepest);
+    check_layout(json);
     check_identity(json.at("run"), identity(model, options));
     for_tensors(model, [&](const std::string& name, std::vector<float>& values) {
       const trace::TensorInfo* tensor = file.find(name);

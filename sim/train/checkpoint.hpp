@@ -15,8 +15,8 @@ namespace mantissa::train {
 void save_checkpoint(const std::filesystem::path& path, const Model& model, const RunOptions& options,
                      const RunState& state, const std::optional<LossScale>& loss_scale);
 
-// Throws std::invalid_argument that names the file: for one that is damaged, and for that of another run
-// (network, recipe, seed, batch, epochs, images, array, learning rate).
+// Throws std::invalid_argument that names the file: for one that is damaged, of another layout, and of
+// another run (network, recipe, seed, batch, epochs, images, array, learning rate).
 void load_checkpoint(const std::filesystem::path& path, Model& model, const RunOptions& options,
                      RunState& state, std::optional<LossScale>& loss_scale);
 

@@ -52,9 +52,12 @@ void PruningPlan::refresh() {
     // Every step since the last refresh, this one included, had the threshold of then.
     if (rule_.feedback) correct(layer, seen.layer->counts().recent);
     layer.target = seen.tau ? rule_.sparsity : plan[i].sparsity;
-    layer.tau = seen.tau                ? *seen.tau
-                : layer.correction == 0 ? plan[i].tau
-                                        : tau_for_sparsity(corrected(layer.target, layer), seen.fit);
+    // A gradient that is zero all over, of a layer whose outputs all died in a ReLU, leaves nothing to
+    // correct.
+    const bool corrects = layer.correction != 0 && layer.target < most_zeros;
+    layer.tau = seen.tau   ? *seen.tau
+                : corrects ? tau_for_sparsity(corrected(layer.target, layer), seen.fit)
+                           : plan[i].tau;
     // Beyond the largest magnitude, where a fit may lead in a small tensor, survivors would be larger than
     // any gradient.
     layer.tau = std::min(*layer.tau, seen.largest);

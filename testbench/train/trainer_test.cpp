@@ -6,6 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "sim/trace/safetensors_writer.hpp"
+#include "sim/train/pruning_plan.hpp"
 #include "testbench/cli/scratch.hpp"
 #include "testbench/support/refusal.hpp"
 #include "testbench/train/toy.hpp"
@@ -132,6 +134,13 @@ TEST(Trainer, ACheckpointOfAnotherRunIsRefused) {
   other = options;
   other.batch = 8;
   EXPECT_NE(complaint("fp8", other).find("batch"), std::string::npos);
+  trace::write_safetensors(
+      options.checkpoint, {},
+      {{"mantissa.checkpoint", R"({"run": {}, "state": {}})"}},  // as before layouts had numbers
+      [](const trace::TensorInfo&, std::uint64_t, std::span<float>) {});
+  EXPECT_NE(complaint("fp8", options).find("another version of mantissa wrote it (layout 1, not 2)"),
+            std::string::npos);
+  train(test::toy_recipe("fp8"), options, data);
   std::filesystem::resize_file(options.checkpoint, 300);
   EXPECT_NE(complaint("fp8", options).find("c.safetensors"), std::string::npos);
 }
@@ -206,6 +215,18 @@ TEST(Trainer, ANetworkThatLearnsIsPrunedToItsTarget) {
           << report.pruned_layers[i] << " in epoch " << epoch;
     }
   }
+}
+
+TEST(PruningPlan, AGradientOfZerosLeavesNothingToPrune) {
+  const Recipe recipe = test::toy_recipe("lognormal-sparse");
+  Model model(test::toy_network(), recipe, 1);
+  GemmLayer& layer = *model.gemm_layers().at(1);
+  layer.layer().correction = 0.05;  // of better days
+  PruningPlan plan(*recipe.pruning);
+  plan.look(layer, std::vector<float>(64));
+  plan.refresh();
+  EXPECT_EQ(layer.layer().tau, 0.0);
+  EXPECT_EQ(layer.layer().target, 1.0);
 }
 
 TEST(LayerRecipe, RegistersFollowTheLossScale) {
