@@ -11,7 +11,9 @@ from reproduction import claims, runs  # noqa: E402
 def report(accuracy, seed=1, sparsity=None):
     history = [{"sparsity": [share, 0.85], "target_sparsity": [0.85, 0.85]} for share in sparsity or []]
     return {"val_accuracy": [0.1, accuracy], "seed": seed, "history": history, "pruned_layers": ["a", "b"],
-            "conversions": [{"tensors": "errors", "elements": 4, "flushed_to_zero_rate": 0.25}],
+            "conversions": [{"tensors": "errors", "elements": 4, "flushed_to_zero_rate": 0.25},
+                            {"tensors": "errors", "elements": 12, "flushed_to_zero_rate": 0.5},
+                            {"tensors": "weights", "elements": 8, "flushed_to_zero_rate": 1}],
             "gradients": [{"ks_lognormal": 0.1, "ks_normal": 0.2, "ks_laplace": 0.3}]}
 
 
@@ -67,6 +69,17 @@ class Claims(unittest.TestCase):
         self.assertTrue(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86, 0.84, 0.8201]), "x")[1])
         self.assertFalse(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86] * 9 + [0.80]), "x")[1])
 
+    def test_zeros_are_those_of_the_errors(self):
+        self.assertEqual(claims.flushed(results_of({"fp8": [0.9]}), "fp8"), "43.8 %")  # (4 / 4 + 12 / 2) / 16
+
+    def test_lognormal_is_nearest_in_most_gradients_or_not(self):
+        results = results_of({"fp32": [0.92], "fp8": [0.92]})
+        self.assertEqual(claims.lognormal(results)[1], True)
+        results.of["fp8"][0]["gradients"][0]["ks_laplace"] = 0.05
+        said, holds = claims.lognormal(results)
+        self.assertIn("in 1 of 2 gradients", said)
+        self.assertFalse(holds)
+
     def test_table_marks_what_does_not_hold(self):
         text = claims.table(results_of({"fp32": [0.92], "fp8": [0.90]}), 10)
         self.assertIn("**does not hold**", text)
@@ -85,6 +98,7 @@ class Claims(unittest.TestCase):
         self.assertEqual(len(pairs), len(set(pairs)))
         for run in runs.HEADLINE:
             self.assertEqual([seed for name, seed in pairs if name == run.name], [1, 2, 3])
+        self.assertEqual({run.name for run, _ in runs.plan(1, "e6m5")}, {"lenet-e6m5-rne", "lenet-e6m5-sr"})
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def claims(results):
     baseline = results.accuracies("fp32")
     sr_gain = results.gap("lenet-e6m5-rne", "lenet-e6m5-sr")
     return [
-        ("FP32 baseline", "PyTorch, same network: 91.9 %", results.text("fp32"),
+        ("FP32 baseline", f"PyTorch, same network, here: {results.text('pytorch')}", results.text("fp32"),
          statistics.mean(baseline) >= 91.3 if baseline else None),
         ("FP8 trains like FP32 (Mellempudi)", "ResNet-50: 75.70 beside 75.47", beside("fp8"), below("fp8", "fp32", 0.5)),
         ("... without loss scaling", "ResNet-20 of an independent check: 17.9 % instead of 91.1",
@@ -107,8 +107,7 @@ def claims(results):
         ("... gradients rounded to nearest instead", "SR is indispensable", results.text("int8-rne"), None),
         ("85 % of neural gradients pruned (Chmiel)", "no loss on ImageNet, ResNet-18", beside("lognormal-sparse"),
          below("lognormal-sparse", "fp32", 0.5)),
-        ("... by target sparsity", "", "; ".join(f"{share} %: {results.text(name)}" for share, name in SPARSITIES.items()),
-         None),
+        ("... by target sparsity", "", "; ".join(f"{share} %: {results.text(name)}" for share, name in {0: "sparse-0", **SPARSITIES}.items()), None),
         ("... measured sparsity against target", "", *sparsity_apart(results, "lognormal-sparse")),
         ("... threshold from the fit alone, without the counters", "",
          f"{results.text('sparse-fit-alone')}; {sparsity_apart(results, 'sparse-fit-alone')[0]}", None),

@@ -12,11 +12,12 @@ def shipped(kind, name):
 
 
 class Run:
-    """One training run: a shipped recipe, perhaps with lines replaced, on one network; seeds are the caller's."""
+    """One training run: a shipped recipe, perhaps with lines replaced, on one network, or that network in PyTorch; seeds are
+    the caller's."""
 
-    def __init__(self, name, recipe, changes=(), net="resnet8", epochs=None, images=0):
+    def __init__(self, name, recipe, changes=(), net="resnet8", epochs=None, images=0, torch=False):
         self.name, self.recipe, self.changes = name, recipe, dict(changes)
-        self.net, self.epochs, self.images = net, epochs, images
+        self.net, self.epochs, self.images, self.torch = net, epochs, images, torch
 
     def recipe_text(self):
         """The shipped recipe under this run's name, with top-level keys replaced or added."""
@@ -58,6 +59,8 @@ SINGLE = [
         ("fp16-chunks", '{kind: "chunk:64", format: fp16, rounding: rne}'))],
     Run("fp8-all-layers", "fp8", ALL_LAYERS),
     Run("sparse-fit-alone", "lognormal-sparse", {"pruning": pruned_to(0.85, feedback="false")}),
+    Run("sparse-0", "lognormal-sparse", {"pruning": pruned_to(0.0)}),
+    Run("pytorch", "fp32", torch=True),
 ]
 
 
