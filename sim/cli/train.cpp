@@ -49,6 +49,14 @@ void check_record(const TrainOptions& options, const train::Trainer& trainer) {
   }
 }
 
+// A run of hours should not end at a directory that is not there.
+void check_writable(const TrainOptions& options) {
+  for (const std::string& path :
+       {options.out, options.run.checkpoint, options.record.empty() ? "" : options.record_to}) {
+    if (!path.empty()) const DraftFile probe(path);
+  }
+}
+
 void run_train(const TrainOptions& options) {
   const Loaded<Recipe> recipe = load_recipe(options.recipe);
   const Loaded<Architecture> arch = load_architecture(options.arch);
@@ -66,6 +74,7 @@ void run_train(const TrainOptions& options) {
     if (options.out.empty()) throw std::invalid_argument("--plots needs --out FILE, from which it draws");
     std::filesystem::create_directories(options.plots);
   }
+  check_writable(options);
   const train::FashionMnist data = train::load_fashion_mnist(options.data);
 
   train::Model model(network.value, recipe.value, run.seed);

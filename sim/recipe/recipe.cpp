@@ -73,8 +73,8 @@ void check_tensor(const Recipe& recipe, const std::string& key, const TensorForm
         refuse(key + ".format", tensor.format.name() + " reaches beyond fp32; choose a smaller range");
       break;
     case Arithmetic::gemmlowp:
-      if (tensor.bits != 8 && tensor.bits != 16 && (operand || tensor.bits != 32))
-        refuse(key + ".bits", operand ? "must be 8 or 16" : "must be 8, 16, or 32 for FP32 as it is");
+      if (operand ? tensor.bits != 8 && tensor.bits != 16 : tensor.bits != 32)
+        refuse(key + ".bits", operand ? "must be 8 or 16" : "must be 32: sums of gemmlowp stay FP32");
       if (tensor.rounding.mode == Rounding::Mode::rtz)
         refuse(key + ".rounding", "a gemmlowp quantizer rounds rne or sr:r");
       break;
@@ -113,13 +113,21 @@ void check_pruning(const Recipe& recipe, const PruningRule& rule) {
   check_share("pruning.max_sparsity", rule.max_sparsity);
   if (rule.max_sparsity < rule.sparsity) refuse("pruning.max_sparsity", "is below pruning.sparsity");
   check_random_bits("pruning.random_bits", rule.random_bits);
-  if (rule.min_cosine && !(*rule.min_cosine > 0 && *rule.min_cosine <= 1))
-    refuse("pruning.min_cosine", "must be above 0 and at most 1");
+  if (rule.min_cosine && !(*rule.min_cosine > 0 && *rule.min_cosine < 1))
+    refuse("pruning.min_cosine", "must be above 0 and below 1");
   if (rule.refresh_steps < 1) refuse("pruning.refresh_steps", "must be at least 1");
   if (rule.min_cosine && rule.threshold == PruningRule::Threshold::quantile)
     refuse("pruning.min_cosine", "needs pruning.threshold lognormal");
-  if (rule.choose_format && recipe.arithmetic != Arithmetic::floating)
-    refuse("pruning.choose_format", "needs arithmetic floating");
+  if (recipe.arithmetic != Arithmetic::floating) refuse("pruning", "needs arithmetic floating");
+}
+
+void check_error_copy(const Recipe& recipe, const TensorFormat& copy) {
+  check_tensor(recipe, "errors_for_weights", copy, true);
+  if (recipe.arithmetic != Arithmetic::floating) return;
+  // A layer has one scale register and one pruner for its errors.
+  if (recipe.errors.scale != TensorFormat::Scale::fixed || copy.scale != TensorFormat::Scale::fixed)
+    refuse("errors_for_weights", "needs scale: fixed, for itself and for errors");
+  if (recipe.pruning) refuse("errors_for_weights", "does not go with pruning");
 }
 
 void check_compression(const CompressionRule& rule) {
@@ -183,7 +191,7 @@ void Recipe::check() const {
   check_tensor(*this, "activations", activations, true);
   check_tensor(*this, "errors", errors, true);
   check_tensor(*this, "weight_gradients", weight_gradients, false);
-  if (errors_for_weights) check_tensor(*this, "errors_for_weights", *errors_for_weights, true);
+  if (errors_for_weights) check_error_copy(*this, *errors_for_weights);
   check_pair(*this, "weights", activations, weights, "forward pass");
   check_pair(*this, "errors", errors, weights, "input gradient");
   check_pair(*this, errors_for_weights ? "errors_for_weights" : "errors", errors_for_weights.value_or(errors),

@@ -123,8 +123,8 @@ std::optional<PruningRule> read_pruning(YamlMap& root) {
   map->read("max_sparsity", rule.max_sparsity, {0, below_one});
   map->read("random_bits", rule.random_bits, {1, Lfsr::default_leap});
   if (map->has("min_cosine")) {
-    rule.min_cosine = 1;
-    map->read("min_cosine", *rule.min_cosine, {0, 1});
+    rule.min_cosine = below_one;
+    map->read("min_cosine", *rule.min_cosine, {0, below_one});
   }
   map->read("refresh_steps", rule.refresh_steps, {std::int64_t{1}, max_steps});
   map->read("choose_format", rule.choose_format);

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 constexpr std::string_view state_key = "mantissa.checkpoint";
 constexpr std::size_t deepest = 8;
 // To be raised when the state gets other members; the first had none.
-constexpr int layout = 2;
+constexpr int layout = 3;
 
 // What must be the same for a run to go on.
 Json identity(const Model& model, const RunOptions& options) {
@@ -127,13 +127,43 @@ EpochReport epoch_of(const Json& json) {
           .target_sparsity = json.at("target_sparsity").get<std::vector<double>>()};
 }
 
+Json gradient_json(const GradientReport& gradient) {
+  return {{"step", gradient.step},
+          {"layer", gradient.layer},
+          {"elements", gradient.elements},
+          {"zero_share", gradient.zero_share},
+          {"mu", gradient.mu},
+          {"sigma", gradient.sigma},
+          {"ks_lognormal", gradient.ks_lognormal},
+          {"ks_normal", gradient.ks_normal},
+          {"ks_laplace", gradient.ks_laplace},
+          {"tau", gradient.tau}};
+}
+
+GradientReport gradient_of(const Json& json) {
+  GradientReport gradient;
+  gradient.step = json.at("step");
+  gradient.layer = json.at("layer");
+  gradient.elements = json.at("elements");
+  gradient.zero_share = json.at("zero_share");
+  gradient.mu = json.at("mu");
+  gradient.sigma = json.at("sigma");
+  gradient.ks_lognormal = json.at("ks_lognormal");
+  gradient.ks_normal = json.at("ks_normal");
+  gradient.ks_laplace = json.at("ks_laplace");
+  gradient.tau = json.at("tau");
+  return gradient;
+}
+
 Json state_json(const Model& model, const RunState& state, const std::optional<LossScale>& loss_scale) {
   Json json{{"step", state.step},
             {"epoch", epoch_json(state.epoch)},
             {"history", Json::array()},
             {"loss_scale", state.loss_scale},
             {"counted_steps", state.counted_steps},
+            {"gradients", Json::array()},
             {"layers", Json::array()}};
+  for (const GradientReport& gradient : state.gradients) json["gradients"].push_back(gradient_json(gradient));
   for (const EpochReport& epoch : state.history) json["history"].push_back(epoch_json(epoch));
   if (loss_scale)
     json["loss_scale_state"] = {loss_scale->exponent(), loss_scale->step(), loss_scale->clean_steps()};
@@ -151,6 +181,8 @@ void restore_state(const Json& json, Model& model, RunState& state, std::optiona
   for (const Json& epoch : json.at("history")) state.history.push_back(epoch_of(epoch));
   state.loss_scale = json.at("loss_scale").get<std::vector<std::pair<std::int64_t, int>>>();
   state.counted_steps = json.at("counted_steps");
+  state.gradients.clear();
+  for (const Json& gradient : json.at("gradients")) state.gradients.push_back(gradient_of(gradient));
   if (loss_scale) {
     const Json& scale = json.at("loss_scale_state");
     loss_scale->restore(scale.at(0), scale.at(1), scale.at(2));

@@ -13,7 +13,8 @@ struct Step {
   int rows = 16;             // of the array
   int cols = 16;
   int threads = 1;
-  // Training. Validation rounds to nearest where training draws, and keeps nothing for a backward pass.
+  // Training. In validation quantizers round to nearest where training draws, and nothing is kept for a
+  // backward pass.
   bool training = true;
   bool count = false;    // overflows and underflows of this step are counted
   bool refresh = false;  // scales and thresholds that are carried over from step to step are taken anew

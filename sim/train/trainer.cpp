@@ -30,6 +30,16 @@ bool refreshes(const Recipe& recipe, std::int64_t step) {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+// A batch norm needs two elements per channel in the smallest batch, an epoch's last.
+void check_channels(const Network& network, std::int64_t batch) {
+  for (const Node& node : network.nodes) {
+    if (node.kind != NodeKind::norm || batch * node.in_shape.spatial() >= 2) continue;
+    throw std::invalid_argument("layer " + node.name +
+                                " cannot normalise the last batch of an epoch, one image of " +
+                                "one element per channel; choose other --images or --batch");
+  }
+}
+
 }  // namespace
 
 std::vector<std::int32_t> shuffled(std::int64_t images, std::uint64_t seed, std::int64_t epoch) {
@@ -68,6 +78,7 @@ Trainer::Trainer(Model& model, const FashionMnist& data, const RunOptions& optio
   }
   images_ = options.images == 0 ? training.count() : options.images;
   steps_per_epoch_ = ceil_div(images_, options.batch);
+  check_channels(model.network(), images_ - (steps_per_epoch_ - 1) * options.batch);
   schedule_ = {.peak = options.training.learning_rate, .steps = total_steps()};
   const Recipe& recipe = model.recipe();
   if (recipe.loss_scale.kind == LossScaleRule::Kind::dynamic) loss_scale_.emplace(recipe.loss_scale.dynamic);
@@ -111,7 +122,8 @@ Watcher Trainer::watcher_of(const Step& step) {
       report.step = step.number;
       report.layer = node.name;
       report.tau = gemm->layer().tau.value_or(0);
-      last_gradients_.insert(last_gradients_.begin(), std::move(report));
+      report.histogram.clear();  // no part of the report
+      state_.gradients.insert(state_.gradients.begin(), std::move(report));
     }
   };
 }
@@ -126,6 +138,12 @@ void Trainer::follow_loss_scale(bool skipped) {
   state_.loss_scale.emplace_back(state_.step + 1, loss_scale_->exponent());
   for (GemmLayer* layer : model_.gemm_layers()) layer->layer().follow_loss_scale(change);
   for (NormLayer* layer : model_.norm_layers()) layer->layer().follow_loss_scale(change);
+}
+
+void Trainer::check_finite(double loss, const std::string& whose) const {
+  if (std::isfinite(loss)) return;
+  throw Diverged("the loss of " + whose + " is no number; the first Inf or NaN is in " +
+                 model_.first_nonfinite().value_or("the loss itself"));
 }
 
 void Trainer::train_step() {
@@ -148,11 +166,7 @@ void Trainer::train_step() {
   const std::span<const float> scores = model_.forward(step, watcher);
   score_gradient_.resize(scores.size());
   const BatchLoss loss = softmax_cross_entropy(scores, labels_, std::ldexp(1.0, exponent), score_gradient_);
-  if (!std::isfinite(loss.loss)) {
-    throw Diverged("the loss of step " + std::to_string(state_.step) +
-                   " is no number; the first Inf or NaN of the step is in " +
-                   model_.first_nonfinite().value_or("the loss itself"));
-  }
+  check_finite(loss.loss, "step " + std::to_string(state_.step));
   model_.backward(step, score_gradient_, watcher);
   if (recorder_ != nullptr && recorder_->wants(step.number)) recorder_->end(step.number, model_);
   const bool updated = update(model_.parameters(),
@@ -184,6 +198,7 @@ void Trainer::validate() {
     const BatchLoss loss = softmax_cross_entropy(model_.forward(step_info(false)), labels_, 1, {});
     sum.loss += loss.loss;
     sum.correct += loss.correct;
+    check_finite(loss.loss, "a validation after step " + std::to_string(state_.step - 1));
   }
   state_.epoch.val_loss = sum.loss / static_cast<double>(images.count());
   state_.epoch.val_accuracy = static_cast<double>(sum.correct) / static_cast<double>(images.count());
@@ -249,7 +264,7 @@ TrainReport Trainer::report() const {
   report.history = state_.history;
   report.loss_scale = state_.loss_scale;
   report.counted_steps = state_.counted_steps;
-  report.gradients = last_gradients_;
+  report.gradients = state_.gradients;
   if (recipe.pruning) report.target_sparsity = recipe.pruning->sparsity;
   const auto add = [&](const std::string& layer, const char* tensors, const ConversionCounts& counts) {
     if (counts.elements > 0) report.conversions.push_back({layer, tensors, counts});

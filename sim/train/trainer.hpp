@@ -37,7 +37,7 @@ struct RunOptions {
 using Progress = std::function<void(std::int64_t done, std::int64_t total, const std::string& what)>;
 using EpochDone = std::function<void(const TrainReport& report)>;
 
-// The loss is no number any more.
+// The loss, of a step or of the validation, is no number any more.
 class Diverged : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -50,6 +50,7 @@ struct RunState {
   std::vector<EpochReport> history;
   std::vector<std::pair<std::int64_t, int>> loss_scale;
   std::int64_t counted_steps = 0;
+  std::vector<GradientReport> gradients;  // of the last step
 };
 
 class Trainer {
@@ -69,6 +70,7 @@ class Trainer {
 
  private:
   void train_step();
+  void check_finite(double loss, const std::string& whose) const;
   void validate();
   void finish_epoch();
   void load_batch(const Images& images, std::span<const std::int32_t> order);
@@ -91,7 +93,6 @@ class Trainer {
   std::int64_t order_epoch_ = -1;
   std::vector<std::uint8_t> labels_;
   std::vector<float> score_gradient_;
-  std::vector<GradientReport> last_gradients_;
 };
 
 // The order of an epoch's images: a permutation that depends on seed and epoch alone.

@@ -79,13 +79,21 @@ TEST(Train, KilledAtAnyMomentItGoesOnWithTheSameBits) {
   const std::string command = "mantissa train --net " + network +
                               " --recipe fp8 --epochs 2 --images 12800 --checkpoint " + checkpoint +
                               " --checkpoint-steps 7 --resume --json";
-  // Killed at other moments each time, until one run comes through.
-  const Finished last = run_shell("for i in $(seq 1 12); do " + command +
-                                  " > out.json 2>/dev/null & pid=$!; sleep 0.$((RANDOM % 4 + 3)); "
-                                  "kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null; done; " +
-                                  command);
+  // Each run is killed some time after its first checkpoint, one of the first before it; the last comes
+  // through.
+  const std::string stamp = "stat -c %y " + checkpoint + " 2>/dev/null";
+  const Finished last = run_shell(
+      "hits=0; for i in $(seq 1 12); do before=$(" + stamp + "); " + command +
+      " > out.json 2>/dev/null & pid=$!; "
+      "while [ $i != 2 ] && grep -q 'State:.[RSD]' /proc/$pid/status && [ \"$(" +
+      stamp +
+      ")\" = \"$before\" ]; do sleep 0.01; done; sleep 0.0$((RANDOM % 9)); kill -9 $pid 2>/dev/null; "
+      "wait $pid 2>/dev/null; [ $? = 137 ] && hits=$((hits + 1)); done; echo hits $hits >&2; " +
+      command);
   ASSERT_EQ(last.exit_code, 0) << last.err;
   EXPECT_EQ(json::parse(last.out)["weights_digest"], whole);
+  EXPECT_GE(std::stoi(last.err.substr(last.err.find("hits ") + 5)), 3)
+      << "hardly any run was killed before its end";
   fs::remove("out.json");
 }
 
@@ -123,6 +131,14 @@ TEST(Train, BadInputIsExplained) {
   EXPECT_NE(complaint({"--epochs", "1", "--images", "128", "--record", "1"}).find("the run has steps 0..0"),
             std::string::npos);
   EXPECT_NE(complaint({"--images", "60001"}).find("60001"), std::string::npos);
+  // Before the first step, not after the last.
+  for (const std::vector<std::string>& option :
+       std::vector<std::vector<std::string>>{{"--out"}, {"--checkpoint"}, {"--record", "1", "--record-to"}}) {
+    std::vector<std::string> arguments = {"--epochs", "100000"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    arguments.push_back(scratch.path() + "/missing/x");
+    EXPECT_NE(complaint(arguments).find("missing/x"), std::string::npos) << option.front();
+  }
 }
 
 TEST(Train, AStepThatIsOverCannotBeRecorded) {

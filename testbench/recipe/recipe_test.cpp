@@ -29,7 +29,6 @@ arithmetic: floating
 weights: {format: e4m3, rounding: rne, overflow: saturate, scale: max}
 activations: {format: "e4m3:bias=11", rounding: "sr:7", overflow: ieee, via: fp16, scale: fixed, scale_exponent: -3}
 errors: {format: e5m2, rounding: "sr:16", scale: centre}
-errors_for_weights: {format: e3m2, rounding: rtz}
 weight_gradients: {format: bf16, rounding: "sr:12"}
 accumulator: {kind: "chunk:64", format: fp32, rounding: rne, inner_format: fp16, inner_rounding: "sr:5"}
 master_weights: {format: fp16, rounding: "sr:13"}
@@ -53,9 +52,6 @@ compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5]}
   EXPECT_EQ(recipe.activations.scale_exponent, -3);
   EXPECT_EQ(recipe.errors.scale, TensorFormat::Scale::centre);
   EXPECT_EQ(recipe.errors.rounding, Rounding::sr(16));
-  ASSERT_TRUE(recipe.errors_for_weights);
-  EXPECT_EQ(recipe.errors_for_weights->format, formats::e3m2);
-  EXPECT_EQ(recipe.errors_for_weights->rounding, Rounding::rtz());
   EXPECT_EQ(recipe.weight_gradients.format, formats::bf16);
   EXPECT_EQ(recipe.accumulator.kind, Accumulator::Kind::chunk);
   EXPECT_EQ(recipe.accumulator.group, 64);
@@ -91,6 +87,20 @@ compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5]}
   EXPECT_EQ(recipe.compression->momentum, 0.5);
   EXPECT_EQ(recipe.compression->warm_up, (std::vector<double>{0.25, 0.5}));
   EXPECT_FALSE(recipe.sampling);
+}
+
+TEST(RecipeYaml, ErrorsMayHaveACopyForWeights) {
+  const Recipe recipe = parse(start + e5m2_tensors + "errors_for_weights: {format: e3m2, rounding: rtz}\n");
+  ASSERT_TRUE(recipe.errors_for_weights);
+  EXPECT_EQ(recipe.errors_for_weights->format, formats::e3m2);
+  EXPECT_EQ(recipe.errors_for_weights->rounding, Rounding::rtz());
+  const std::string fixed = "mine.yaml:6: errors_for_weights: needs scale: fixed, for itself and for errors";
+  EXPECT_EQ(refused(start + e5m2_tensors + "errors_for_weights: {format: e3m2, scale: max}\n"), fixed);
+  EXPECT_EQ(refused(start + "weights: {format: e5m2}\nactivations: {format: e5m2}\n" +
+                    "errors: {format: e5m2, scale: centre}\nerrors_for_weights: {format: e3m2}\n"),
+            fixed);
+  EXPECT_EQ(refused(start + e5m2_tensors + "errors_for_weights: {format: e3m2}\npruning: {sparsity: 0.5}\n"),
+            "mine.yaml:6: errors_for_weights: does not go with pruning");
 }
 
 TEST(RecipeYaml, WhatIsNotSaidHasADefault) {
@@ -158,6 +168,7 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"pruning: {sparsity: nan}", "mine.yaml:6: sparsity is 'nan'"},
       {"pruning: {sparsity: 0.9, max_sparsity: 0.8}", "mine.yaml:6: pruning.max_sparsity: is below"},
       {"pruning: {min_cosine: 0}", "mine.yaml:6: pruning.min_cosine: must be above 0"},
+      {"pruning: {min_cosine: 1}", "mine.yaml:6: min_cosine is '1'; it must be a number in 0..0.999"},
       {"compression: {warm_up: [0.5, 0.25]}", "mine.yaml:6: compression.warm_up: must not fall"},
       {"compression: {warm_up: 0.5}", "mine.yaml:6: 'warm_up' is a word; it must be a list of numbers"},
       {"compression: {warm_up: [[0.5]]}", "mine.yaml:6: 'warm_up' must be a list of numbers"},
@@ -198,8 +209,12 @@ TEST(RecipeYaml, WhatDoesNotGoTogetherIsRefused) {
             "mine.yaml:3: weights.bits: must be 8 or 16");
   EXPECT_EQ(refused(integer + "accumulator: {format: fp32}\n"),
             "mine.yaml:6: accumulator: gemmlowp sums exactly in 48 bits; leave this section out");
-  EXPECT_EQ(refused(integer + "pruning: {choose_format: true}\n"),
-            "mine.yaml:6: pruning.choose_format: needs arithmetic floating");
+  EXPECT_EQ(refused(integer + "weight_gradients: {bits: 8}\n"),
+            "mine.yaml:6: weight_gradients.bits: must be 32: sums of gemmlowp stay FP32");
+  for (const std::string& other : {integer, std::string("name: x\narithmetic: fp32\n")}) {
+    const std::string said = refused(other + "pruning: {sparsity: 0.5}\n");
+    EXPECT_NE(said.find(": pruning: needs arithmetic floating"), std::string::npos) << said;
+  }
 }
 
 TEST(Recipe, ChunksOfRangeBnDivideAChannel) {

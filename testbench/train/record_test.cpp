@@ -71,6 +71,10 @@ std::vector<Recipe> recipes() {
   chunked.name = "fp8, FP16 in chunks";
   chunked.accumulator = Accumulator::parse("chunk:8", formats::fp16, Rounding::rne());
   all.push_back(chunked);
+  Recipe two_copies = test::toy_recipe("fp8");
+  two_copies.name = "fp8, errors for weights in E4M3";
+  two_copies.errors_for_weights = TensorFormat{.format = formats::e4m3, .rounding = Rounding::sr(8)};
+  all.push_back(two_copies);
   return all;
 }
 

@@ -79,7 +79,9 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNeverStopped) {
   const FashionMnist data = test::toy_data(100, 30);
   const Scratch scratch;
   for (const std::string& name : recipes) {
-    const Recipe recipe = test::toy_recipe(name);
+    Recipe recipe = test::toy_recipe(name);
+    recipe.loss_scale.dynamic.growth_interval =
+        3;  // it grows before and after the checkpoint, and between two
     RunOptions options = test::toy_options(2);
     const TrainReport whole = train(recipe, options, data);
     options.checkpoint = scratch.path() + "/" + name + ".safetensors";
@@ -111,6 +113,22 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNeverStopped) {
     ASSERT_EQ(resumed.conversions.size(), whole.conversions.size());
     for (std::size_t i = 0; i < whole.conversions.size(); ++i)
       EXPECT_EQ(resumed.conversions[i].counts, whole.conversions[i].counts) << name;
+
+    // A run that is over has its report once more.
+    Model third(test::toy_network(), recipe, options.seed);
+    Trainer again(third, data, options);
+    again.resume();
+    const TrainReport repeated = again.run({}, {});
+    EXPECT_EQ(repeated.weights_digest, whole.weights_digest);
+    ASSERT_EQ(repeated.gradients.size(), whole.gradients.size());
+    EXPECT_FALSE(whole.gradients.empty());
+    for (std::size_t i = 0; i < whole.gradients.size(); ++i) {
+      EXPECT_EQ(repeated.gradients[i].layer, whole.gradients[i].layer);
+      EXPECT_EQ(repeated.gradients[i].elements, whole.gradients[i].elements);
+      EXPECT_EQ(repeated.gradients[i].sigma, whole.gradients[i].sigma);
+      EXPECT_EQ(repeated.gradients[i].ks_lognormal, whole.gradients[i].ks_lognormal);
+      EXPECT_EQ(repeated.gradients[i].ks_laplace, whole.gradients[i].ks_laplace);
+    }
   }
 }
 
@@ -138,7 +156,7 @@ TEST(Trainer, ACheckpointOfAnotherRunIsRefused) {
       options.checkpoint, {},
       {{"mantissa.checkpoint", R"({"run": {}, "state": {}})"}},  // as before layouts had numbers
       [](const trace::TensorInfo&, std::uint64_t, std::span<float>) {});
-  EXPECT_NE(complaint("fp8", options).find("another version of mantissa wrote it (layout 1, not 2)"),
+  EXPECT_NE(complaint("fp8", options).find("another version of mantissa wrote it (layout 1, not 3)"),
             std::string::npos);
   train(test::toy_recipe("fp8"), options, data);
   std::filesystem::resize_file(options.checkpoint, 300);
@@ -156,6 +174,22 @@ TEST(Trainer, SaysWhereTheFirstNaNStands) {
     const std::string what = diverged.what();
     EXPECT_NE(what.find("the loss of step "), std::string::npos) << what;
     EXPECT_NE(what.find("is in second.output"), std::string::npos) << what;
+  }
+}
+
+TEST(Trainer, AValidationThatIsNoNumberIsADivergedRun) {
+  const FashionMnist data = test::toy_data(100, 10);
+  RunOptions options = test::toy_options(1);
+  // One step of training, whose weights the validation is the first to see.
+  options.batch = 100;
+  options.training.learning_rate = 1e40;
+  Model model(test::toy_network(), test::toy_recipe("fp32"), 1);
+  try {
+    Trainer(model, data, options).run({}, {});
+    FAIL() << "infinite weights should not give a loss";
+  } catch (const Diverged& diverged) {
+    EXPECT_EQ(std::string(diverged.what()),
+              "the loss of a validation after step 0 is no number; the first Inf or NaN is in first.weight");
   }
 }
 
@@ -279,6 +313,18 @@ TEST(Trainer, RefusesWhatDoesNotFitTheData) {
   options.images = 41;
   Model model(test::toy_network(), test::toy_recipe("fp32"), 1);
   EXPECT_NE(refusal([&] { Trainer(model, data, options); }).find("the data set has 40"), std::string::npos);
+  options.images = 0;
+  options.batch = 39;
+  Network deeper = test::toy_network();
+  const Node norm{.kind = NodeKind::norm, .name = "of-hidden", .input = deeper.nodes.back().input};
+  deeper.nodes.back().input = static_cast<int>(deeper.nodes.size());  // the norm's value
+  deeper.nodes.insert(deeper.nodes.end() - 1, norm);
+  connect(deeper);
+  Model normed(deeper, test::toy_recipe("fp32"), 1);
+  EXPECT_NE(refusal([&] {
+              Trainer(normed, data, options);
+            }).find("layer of-hidden cannot normalise the last batch"),
+            std::string::npos);
   Network wide = test::toy_network();
   wide.image.width = 9;
   connect(wide);
