@@ -1,11 +1,20 @@
 """sim/configs/networks/resnet8.yaml in PyTorch FP32: what `mantissa train` is held against, in speed and in accuracy."""
 import gzip
+import os
+import re
 
 import torch
 from torch import nn
 
 DATA = "/usr/share/datasets/fashion-mnist"  # of the Debian package
-MOMENTUM, WEIGHT_DECAY, PEAK = 0.9, 5e-4, 0.2
+NETWORK = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "sim", "configs", "networks",
+                       "resnet8.yaml")
+
+
+def setting(key):
+    """Of the network file's `training`."""
+    with open(NETWORK, encoding="utf-8") as file:
+        return float(re.search(rf"^training: .*\b{key}: ([0-9.e-]+)", file.read(), re.M).group(1))
 
 
 class Block(nn.Module):
@@ -34,11 +43,12 @@ def initialise(model):
     nn.init.zeros_(model[-1].bias)
 
 
-def optimizer_of(model, rate):
+def optimizer_of(model):
     """SGD that decays weights alone: no bias, gamma or beta."""
     decayed = [each for each in model.parameters() if each.dim() > 1]
     others = [each for each in model.parameters() if each.dim() == 1]
-    return torch.optim.SGD([{"params": decayed, "weight_decay": WEIGHT_DECAY}, {"params": others}], lr=rate, momentum=MOMENTUM)
+    return torch.optim.SGD([{"params": decayed, "weight_decay": setting("weight_decay")}, {"params": others}],
+                           lr=setting("learning_rate"), momentum=setting("momentum"))
 
 
 def one_cycle(step, steps):

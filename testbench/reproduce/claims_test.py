@@ -31,43 +31,49 @@ def row(results, claim):
 
 class Claims(unittest.TestCase):
     def test_without_runs_nothing_is_claimed(self):
-        for claim, _, ours, holds in claims.claims(claims.Results()):
+        for claim, _, ours, _, holds in claims.claims(claims.Results()):
             self.assertIsNone(holds, claim)
             self.assertIn("not run", ours, claim)
 
     def test_the_mean_decides(self):
         claim = "FP8 trains like FP32 (Mellempudi)"
         near = row(results_of({"fp32": [0.92, 0.92], "fp8": [0.90, 0.932]}), claim)
-        self.assertTrue(near[3])
-        self.assertIn("91.60 % (90.00 to 93.20, 2 seeds)", near[2])
-        self.assertFalse(row(results_of({"fp32": [0.92], "fp8": [0.9149]}), claim)[3])
-        self.assertFalse(row(results_of({"fp32": [0.9129]}), "FP32 baseline")[3])
+        self.assertTrue(near[4])
+        self.assertEqual(near[2:4], ("91.60 % (90.00 to 93.20, 2 seeds); 0.40 below `fp32` (2 seeds)", "at most 0.5 below"))
+        self.assertFalse(row(results_of({"fp32": [0.92], "fp8": [0.9149]}), claim)[4])
+        self.assertFalse(row(results_of({"fp32": [0.9129]}), "FP32 baseline")[4])
 
     def test_stochastic_sums_must_not_be_worse(self):
         claim = "E6M5 sums, SR instead of RNE (LeNet, 2 epochs of 10,000 images)"
-        self.assertTrue(row(results_of({"lenet-e6m5-sr": [0.8], "lenet-e6m5-rne": [0.7]}), claim)[3])
-        self.assertFalse(row(results_of({"lenet-e6m5-sr": [0.7], "lenet-e6m5-rne": [0.8]}), claim)[3])
-        self.assertFalse(row(results_of({"lenet-e6m5-sr": [0.1], "lenet-e6m5-rne": [0.1]}), claim)[3])
+        self.assertTrue(row(results_of({"lenet-e6m5-sr": [0.8], "lenet-e6m5-rne": [0.7]}), claim)[4])
+        self.assertFalse(row(results_of({"lenet-e6m5-sr": [0.7], "lenet-e6m5-rne": [0.8]}), claim)[4])
+        self.assertFalse(row(results_of({"lenet-e6m5-sr": [0.1], "lenet-e6m5-rne": [0.1]}), claim)[4])
+        for other, holds in (("sr", False), ("rne", True)):
+            results = results_of({"lenet-e6m5-sr" if other == "rne" else "lenet-e6m5-rne": [0.8]})
+            results.add(runs.Run("lenet-e6m5-" + other, "fp8"), {"seed": 1, "diverged": "the loss of step 7 is no number"})
+            self.assertEqual(row(results, claim)[4], holds)
 
     def test_only_seeds_that_both_have_are_compared(self):
         results = results_of({"fp32": [0.92, 0.99, 0.99], "fp32-rangebn": [0.919]})
         self.assertAlmostEqual(results.gap("fp32-rangebn", "fp32"), 0.1)
+        self.assertEqual(results.below("fp32-rangebn", "fp32"), "0.10 below `fp32` (one seed)")
+        self.assertEqual(results.below("fp32", "fp32-rangebn"), "0.10 above `fp32-rangebn` (one seed)")
         self.assertIsNone(results.gap("fp8", "fp32"))
 
     def test_a_run_that_diverged_is_a_result(self):
         results = results_of({"fp32": [0.92], "fp8": [0.92]})
         results.add(runs.Run("fp8", "fp8"), {"seed": 2, "diverged": "the loss of step 7 is no number"})
-        _, _, ours, holds = row(results, "FP8 trains like FP32 (Mellempudi)")
+        _, _, ours, _, holds = row(results, "FP8 trains like FP32 (Mellempudi)")
         self.assertFalse(holds)
         self.assertIn("1 of 2 runs diverged", ours)
 
     def test_sparsity_counts_layers_and_epochs(self):
         near = claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86, 0.8201]), "x")
-        self.assertFalse(near[1])  # one of four is more than 2 points away
+        self.assertFalse(near[2])  # one of four is more than 2 points away
         self.assertIn("75 %", near[0])
         self.assertIn("a in epoch 2, is 3.0 points", near[0])
-        self.assertTrue(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86, 0.84, 0.8201]), "x")[1])
-        self.assertFalse(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86] * 9 + [0.80]), "x")[1])
+        self.assertTrue(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86, 0.84, 0.8201]), "x")[2])
+        self.assertFalse(claims.sparsity_apart(results_of({"x": [0.9]}, sparsity=[0.86] * 9 + [0.80]), "x")[2])
 
     def test_zeros_are_those_of_the_errors(self):
         self.assertEqual(claims.flushed(results_of({"fp8": [0.9]}), "fp8"), "43.8 %")  # (4 / 4 + 12 / 2) / 16
@@ -78,6 +84,7 @@ class Claims(unittest.TestCase):
         results.of["fp8"][0]["gradients"][0]["ks_laplace"] = 0.05
         said, holds = claims.lognormal(results)
         self.assertIn("in 1 of 2 gradients", said)
+        self.assertIn("0.100, 0.200, 0.175", said)
         self.assertFalse(holds)
 
     def test_table_marks_what_does_not_hold(self):
