@@ -122,7 +122,9 @@ def claims(results):
         ("... FP32 masters instead of FP16", "half the memory, same accuracy",
          f"{results.text('fp8-fp32-masters')}; with FP16 {results.below('fp8', 'fp8-fp32-masters')}",
          "FP16 at most 0.3 below", results.at_most_below("fp8", "fp8-fp32-masters", 0.3)),
-        ("... gradients rounded to nearest", "generalises worse on large ResNets", *shown(results.text("fp8-rne"))),
+        ("... gradients rounded to nearest", "generalises worse on large ResNets",
+         *shown(results.text("fp8-rne"), f"without loss scaling {results.text('fp8-unscaled-rne')}, "
+                f"{flushed(results, 'fp8-unscaled-rne')} of the errors become zero")),
         ("... first and last layer in E5M2, too", "the authors keep them in FP32", *shown(results.text("fp8-all-layers"))),
         ("8-bit integers with Range BN (Banner)", "no loss on ImageNet", *against("int8-rangebn", "fp32", 0.7)),
         ("... Range BN in FP32", "as standard BN on ResNet-50", *against("fp32-rangebn", "fp32", 0.3)),

@@ -38,6 +38,7 @@ def e6m5(rounding):
     return f'{{kind: plain, format: e6m5, rounding: "{rounding}"}}'
 
 
+NEAREST = {"errors": "{format: e5m2, rounding: rne}", "weight_gradients": "{format: e5m2, rounding: rne}"}
 ALL_LAYERS = {"exempt_first": "false", "exempt_last": "false"}
 SMALL = {"net": "lenet", "epochs": 2, "images": 10000}
 HEADLINE = [Run(name, name) for name in ("fp32", "fp8", "int8-rangebn", "lognormal-sparse")]
@@ -46,8 +47,7 @@ SINGLE = [
     Run("fp32-rangebn", "fp32", {"norm": "{kind: range, precision: fp32, constant: reference, chunks: 16}"}),
     Run("fp8-unscaled", "fp8", {"loss_scale": "{kind: none}"}),
     Run("fp8-fp32-masters", "fp8", {"master_weights": "{format: fp32, rounding: rne}"}),
-    Run("fp8-rne", "fp8", {"errors": "{format: e5m2, rounding: rne}",
-                           "weight_gradients": "{format: e5m2, rounding: rne}"}),
+    Run("fp8-rne", "fp8", NEAREST),
     Run("int8-rne", "int8-rangebn", {
         "errors": "{bits: 8, rounding: rne, exact_zero: true}",
         "norm": "{kind: range, precision: int8, constant: reference, chunks: 16, gradient_rounding: rne}"}),
@@ -59,7 +59,8 @@ SINGLE = [
         ("fp16-chunks", '{kind: "chunk:64", format: fp16, rounding: rne}'))],
     Run("fp8-all-layers", "fp8", ALL_LAYERS),
     Run("sparse-fit-alone", "lognormal-sparse", {"pruning": pruned_to(0.85, feedback="false")}),
-    Run("sparse-0", "lognormal-sparse", {"pruning": pruned_to(0.0)}),
+    Run("fp8-unscaled-rne", "fp8", {**NEAREST, "loss_scale": "{kind: none}"}),
+    Run("sparse-0", "lognormal-sparse", {"pruning": pruned_to(0.0, feedback="false")}),
     Run("pytorch", "fp32", torch=True),
 ]
 
