@@ -11,8 +11,8 @@ from reproduction import claims, runs  # noqa: E402
 def report(accuracy, seed=1, sparsity=None):
     history = [{"sparsity": [share, 0.85], "target_sparsity": [0.85, 0.85]} for share in sparsity or []]
     return {"val_accuracy": [0.1, accuracy], "seed": seed, "history": history, "pruned_layers": ["a", "b"],
-            "conversions": [{"tensors": "errors", "elements": 4, "flushed_to_zero_rate": 0.25},
-                            {"tensors": "errors", "elements": 12, "flushed_to_zero_rate": 0.5},
+            "conversions": [{"tensors": "errors", "elements": 4, "flushed_to_zero_rate": 0.25, "overflow_rate": 0.1},
+                            {"tensors": "errors", "elements": 12, "flushed_to_zero_rate": 0.5, "overflow_rate": 0},
                             {"tensors": "weights", "elements": 8, "flushed_to_zero_rate": 1}],
             "gradients": [{"ks_lognormal": 0.1, "ks_normal": 0.2, "ks_laplace": 0.3}]}
 
@@ -77,6 +77,7 @@ class Claims(unittest.TestCase):
 
     def test_zeros_are_those_of_the_errors(self):
         self.assertEqual(claims.flushed(results_of({"fp8": [0.9]}), "fp8"), "43.8 %")  # (4 / 4 + 12 / 2) / 16
+        self.assertEqual(claims.saturated(results_of({"fp8": [0.9]}), "fp8"), "2.500 %")
 
     def test_lognormal_is_nearest_in_most_gradients_or_not(self):
         results = results_of({"fp32": [0.92], "fp8": [0.92]})
@@ -98,6 +99,8 @@ class Claims(unittest.TestCase):
         self.assertEqual(text.count("exempt_first: "), 1)
         self.assertEqual(text.count("\naccumulator: {format: fp16}\n"), 1)
         self.assertIn("\nnorm: {kind: range}\n", runs.Run("m", "fp32", {"norm": "{kind: range}"}).recipe_text())
+        self.assertNotIn("loss_scale", runs.Run("m", "fp8", {"loss_scale": None}).recipe_text())
+        self.assertEqual(runs.Run("fp32", "fp32", {"pruning": None}).recipe_text(), runs.Run("fp32", "fp32").recipe_text())
         self.assertTrue(runs.Run("m", "fp32", {"pruning": "{}"}).recipe_text().endswith("\npruning: {}\n"))
 
     def test_every_seed_of_every_headline_is_planned_once(self):

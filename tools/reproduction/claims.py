@@ -57,13 +57,22 @@ class Results:
         return None if gap is None else gap <= points
 
 
-def flushed(results, name):
-    """Share of the errors that became zero in the quantizers."""
+def share_of_errors(results, name, rate, places):
     if not results.finished(name):
         return "not run"
     rows = [row for row in results.finished(name)[0]["conversions"] if row["tensors"] == "errors"]
     elements = sum(row["elements"] for row in rows)
-    return f"{100 * sum(row['flushed_to_zero_rate'] * row['elements'] for row in rows) / elements:.1f} %"
+    return f"{100 * sum(row[rate] * row['elements'] for row in rows) / elements:.{places}f} %"
+
+
+def flushed(results, name):
+    """Share of the errors that became zero in the quantizers."""
+    return share_of_errors(results, name, "flushed_to_zero_rate", 1)
+
+
+def saturated(results, name):
+    """Share of the errors that were too large for their format."""
+    return share_of_errors(results, name, "overflow_rate", 3)
 
 
 def sparsity_apart(results, name):
@@ -132,7 +141,9 @@ def claims(results):
         ("85 % of the errors pruned in all layers but the first and the last, 69 % of all (Chmiel)",
          "no loss on ImageNet, ResNet-18", *against("lognormal-sparse", "fp32", 0.5)),
         ("... by target sparsity", "",
-         *shown(*(f"{share} %: {results.text(name)}" for share, name in {0: "sparse-0", **SPARSITIES}.items()))),
+         *shown(*(f"{share} %: {results.text(name)}" for share, name in SPARSITIES.items()))),
+        ("... nothing pruned", "", *shown(results.text("unpruned"), "errors in the format that each layer's sigma suggests, as "
+                                          f"above: {results.text('sparse-0')}, {saturated(results, 'sparse-0')} saturate")),
         ("... measured sparsity against target", "", *sparsity_apart(results, "lognormal-sparse")),
         ("... threshold from the fit alone, without the counters", "",
          *shown(results.text("sparse-fit-alone"), sparsity_apart(results, "sparse-fit-alone")[0])),

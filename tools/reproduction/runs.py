@@ -20,12 +20,13 @@ class Run:
         self.net, self.epochs, self.images, self.torch = net, epochs, images, torch
 
     def recipe_text(self):
-        """The shipped recipe under this run's name, with top-level keys replaced or added."""
+        """The shipped recipe under this run's name, with top-level keys replaced, added, or left out (None)."""
         text = shipped("recipes", self.recipe)
         for key, value in {**self.changes, "name": self.name}.items():
-            text, found = re.subn(rf"^{key}:.*\n", lambda _, k=key, v=value: f"{k}: {v}\n", text, flags=re.M)
+            line = "" if value is None else f"{key}: {value}\n"
+            text, found = re.subn(rf"^{key}:.*\n", lambda _, line=line: line, text, flags=re.M)
             if not found:
-                text += f"{key}: {value}\n"
+                text += line
         return text
 
 
@@ -60,6 +61,7 @@ SINGLE = [
     Run("fp8-all-layers", "fp8", ALL_LAYERS),
     Run("sparse-fit-alone", "lognormal-sparse", {"pruning": pruned_to(0.85, feedback="false")}),
     Run("fp8-unscaled-rne", "fp8", {**NEAREST, "loss_scale": "{kind: none}"}),
+    Run("unpruned", "lognormal-sparse", {"pruning": None}),
     Run("sparse-0", "lognormal-sparse", {"pruning": pruned_to(0.0, feedback="false")}),
     Run("pytorch", "fp32", torch=True),
 ]
