@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/channel_maps.cpp"

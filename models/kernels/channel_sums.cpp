@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/kernels/parallel.hpp"
 #include "models/mac/arithmetic.hpp"
+#include "models/parallel/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/channel_sums.cpp"

@@ -1,5 +1,5 @@
 #include "models/kernels/conv_passes.hpp"
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/conv_correlate.cpp"

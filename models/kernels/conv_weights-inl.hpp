@@ -20,8 +20,8 @@
 #include "models/kernels/conv_plan.hpp"
 #include "models/kernels/fp32_chain-inl.hpp"
 #include "models/kernels/pad_image-inl.hpp"
-#include "models/kernels/parallel.hpp"
 #include "models/kernels/transpose-inl.hpp"
+#include "models/parallel/parallel.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {

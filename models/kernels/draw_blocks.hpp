@@ -7,7 +7,7 @@
 
 #include "models/kernels/aligned_buffer.hpp"
 #include "models/kernels/draw_stream.hpp"
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 #include "models/random/stream.hpp"
 
 namespace mantissa::kernels {

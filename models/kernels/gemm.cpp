@@ -7,7 +7,7 @@
 #include "models/kernels/gemm_aligned.hpp"
 #include "models/kernels/gemm_fp32.hpp"
 #include "models/kernels/gemm_rounded.hpp"
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 
 namespace mantissa::kernels {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "models/kernels/aligned_buffer.hpp"
 #include "models/kernels/decode_table.hpp"
-#include "models/kernels/parallel.hpp"
 #include "models/mac/fp8_mul.hpp"
+#include "models/parallel/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/gemm_rounded.cpp"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 
 namespace mantissa::kernels {
 

@@ -5,7 +5,7 @@
 #include "models/kernels/int_column_sums.hpp"
 #include "models/kernels/int_conv_passes.hpp"
 #include "models/kernels/int_output.hpp"
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/int_conv_correlate.cpp"

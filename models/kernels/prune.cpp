@@ -12,8 +12,8 @@
 #include "models/format/convert.hpp"
 #include "models/kernels/aligned_buffer.hpp"
 #include "models/kernels/draw_stream.hpp"
-#include "models/kernels/parallel.hpp"
 #include "models/kernels/prefetch.hpp"
+#include "models/parallel/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/prune.cpp"

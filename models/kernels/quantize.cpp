@@ -6,7 +6,7 @@
 
 #include "models/kernels/conversion_grid.hpp"
 #include "models/kernels/draw_blocks.hpp"
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 #include "models/quantize/rounding_draws.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "sim/arch/architecture.hpp"
-#include "sim/configs/config_file.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/support/yaml_document.hpp"
 
 namespace mantissa {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 #include "sim/arch/architecture.hpp"
 
 namespace mantissa {
@@ -68,7 +68,7 @@ void append(std::size_t elements, std::int64_t rows, std::int64_t k, int window,
   std::uint16_t* out = counts.data() + before;
   // Less than this is not worth a thread.
   const std::int64_t grain = std::max<std::int64_t>(1, (std::int64_t{1} << 20) / k);
-  kernels::parallel_ranges(rows, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(rows, grain, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       for (std::int64_t w = 0; w < windows; ++w) {
         const std::int64_t length = std::min<std::int64_t>(window, k - w * window);

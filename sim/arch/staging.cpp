@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 
 namespace mantissa {
 namespace {
@@ -59,14 +59,14 @@ void StagingTable::add_dense(std::int64_t m, std::int64_t n, std::int64_t k, std
 
 void StagingTable::add_gradient(std::int64_t m, std::int64_t n, std::int64_t k,
                                 std::span<const std::uint16_t> nonzero, std::uint64_t times, int threads) {
-  kernels::parallel_ranges(
-      static_cast<std::int64_t>(cells_.size()), 1, threads, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          Cell& cell = cells_[i];
-          cell.dense += times * compute_cycles(without_skip(cell.array), m, k, {}, tile_cols(n));
-          cell.skipping += times * compute_cycles(cell.array, m, k, nonzero, tile_cols(n));
-        }
-      });
+  parallel_ranges(static_cast<std::int64_t>(cells_.size()), 1, threads,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      Cell& cell = cells_[i];
+                      cell.dense += times * compute_cycles(without_skip(cell.array), m, k, {}, tile_cols(n));
+                      cell.skipping += times * compute_cycles(cell.array, m, k, nonzero, tile_cols(n));
+                    }
+                  });
 }
 
 std::vector<StagingPoint> StagingTable::points() const {

@@ -8,13 +8,18 @@
 #include <string>
 
 #include "models/kernels/targets.hpp"
-#include "sim/cli/bench_rows.hpp"
+#include "sim/bench/bench_rows.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
 
 namespace mantissa::cli {
+
+using bench::BenchRow;
+using bench::BenchSettings;
+using bench::OpenBlas;
+
 namespace {
 
 std::string cpu_name() {
@@ -72,7 +77,7 @@ nlohmann::ordered_json to_json(const BenchRow& row) {
   return object;
 }
 
-void bench(const BenchSettings& settings, bool json) {
+void measure(const BenchSettings& settings, bool json) {
   const OpenBlas blas;
   nlohmann::ordered_json report{{"version", MANTISSA_VERSION},
                                 {"cpu", cpu_name()},
@@ -88,18 +93,18 @@ void bench(const BenchSettings& settings, bool json) {
   Output out = standard_output();
   if (!json) out.text(heading(settings, blas)).text(column_names).flush();
   Progress progress;
-  run_bench(settings, blas,
-            {.starting = [&](std::size_t done, std::size_t total,
-                             const std::string& next) { progress.show(done, total, next); },
-             .measured =
-                 [&](const BenchRow& row) {
-                   progress.clear();
-                   if (json) {
-                     report["rows"].push_back(to_json(row));
-                   } else {
-                     out.text(line_of(row)).flush();
-                   }
-                 }});
+  bench::run_bench(settings, blas,
+                   {.starting = [&](std::size_t done, std::size_t total,
+                                    const std::string& next) { progress.show(done, total, next); },
+                    .measured =
+                        [&](const BenchRow& row) {
+                          progress.clear();
+                          if (json) {
+                            report["rows"].push_back(to_json(row));
+                          } else {
+                            out.text(line_of(row)).flush();
+                          }
+                        }});
   if (json) out.text(report.dump(2)).text("\n").flush();
 }
 
@@ -137,7 +142,7 @@ void add_bench(CLI::App& program) {
       "published ones: Debian does not have it.");
   command->callback([settings, json] {
     if (settings->elements % 16 != 0) throw std::invalid_argument("--elements must be a multiple of 16");
-    bench(*settings, *json);
+    measure(*settings, *json);
   });
 }
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "sim/configs/config_file.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/support/yaml_reader.hpp"
 

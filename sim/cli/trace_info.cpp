@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/trace_commands.hpp"
 #include "sim/support/output.hpp"
@@ -67,7 +67,7 @@ void measure(const trace::Trace& trace, std::vector<TensorRow>& rows) {
     }
   };
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  kernels::parallel_ranges(static_cast<std::int64_t>(rows.size()), 1, threads, measure_range);
+  parallel_ranges(static_cast<std::int64_t>(rows.size()), 1, threads, measure_range);
 }
 
 std::string number(double value, const char* pattern = "%.3g") {

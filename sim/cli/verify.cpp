@@ -14,6 +14,7 @@
 #include "sim/cli/progress.hpp"
 #include "sim/cli/verify_report.hpp"
 #include "sim/support/user_text.hpp"
+#include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::cli {
 namespace {

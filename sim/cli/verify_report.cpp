@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "sim/verify/units/unit_table.hpp"
+
 namespace mantissa::cli {
 namespace {
 

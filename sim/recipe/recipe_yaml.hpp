@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "sim/configs/config_file.hpp"
 #include "sim/recipe/recipe.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/support/yaml_document.hpp"
 
 namespace mantissa {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -89,7 +89,7 @@ Accuracy measure_accuracy(std::span<const float> results, std::span<const Refere
   std::optional<Spacing> spacing;
   if (grid) spacing.emplace(*grid);
   std::vector<Sums> parts(blocks);
-  kernels::parallel_ranges(blocks, 1, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(blocks, 1, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t first = i * block_elements;
       const std::int64_t size = std::min(block_elements, count - first);

@@ -30,7 +30,7 @@ int bits_of(Arithmetic arithmetic, const TensorFormat& how) {
 void check_buffers(const trace::Trace& trace, std::uint32_t step, const LayerPlan& plan, const Recipe& recipe,
                    const Architecture& arch) {
   if (arch.dataflow != Dataflow::os_skip || plan.layer->kind == trace::LayerKind::batchnorm) return;
-  const std::optional<Geometry> geometry = geometry_of(trace, step, *plan.layer);
+  const std::optional<ConvShape> geometry = geometry_of(trace, step, *plan.layer);
   if (!geometry) return;
   const auto check = [&](Pass pass, const TensorFormat& a, const TensorFormat& b) {
     const PassSides sides = sides_of(*geometry, pass);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/kernels/parallel.hpp"
 #include "models/kernels/quantize.hpp"
+#include "models/parallel/parallel.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -103,20 +103,19 @@ class Drain {
   void for_tile_rows(const Body& body) const {
     const std::int64_t rows = product_.rows;
     const std::int64_t cols = draws_.lanes;
-    kernels::parallel_ranges(
-        product_.groups * tile_rows_, 1, threads_, [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t tile_row = begin; tile_row < end; ++tile_row) {
-            const std::int64_t first_row = tile_row % tile_rows_ * rows;
-            const std::int64_t first_output = tile_row / tile_rows_ * product_.m + first_row;
-            for (std::int64_t tile_col = 0; tile_col < tile_cols_; ++tile_col) {
-              const std::int64_t tile = tile_row * tile_cols_ + tile_col;
-              const std::int64_t used = std::min(cols, product_.n - tile_col * cols);
-              for (std::int64_t row = 0; row < std::min(rows, product_.m - first_row); ++row) {
-                body((tile * rows + row) * cols, (first_output + row) * product_.n + tile_col * cols, used);
-              }
-            }
+    parallel_ranges(product_.groups * tile_rows_, 1, threads_, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t tile_row = begin; tile_row < end; ++tile_row) {
+        const std::int64_t first_row = tile_row % tile_rows_ * rows;
+        const std::int64_t first_output = tile_row / tile_rows_ * product_.m + first_row;
+        for (std::int64_t tile_col = 0; tile_col < tile_cols_; ++tile_col) {
+          const std::int64_t tile = tile_row * tile_cols_ + tile_col;
+          const std::int64_t used = std::min(cols, product_.n - tile_col * cols);
+          for (std::int64_t row = 0; row < std::min(rows, product_.m - first_row); ++row) {
+            body((tile * rows + row) * cols, (first_output + row) * product_.n + tile_col * cols, used);
           }
-        });
+        }
+      }
+    });
   }
 
   std::span<const float> sums_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/arch/norm_job.hpp"
+#include "sim/machine/norm_job.hpp"
 #include "sim/replay/difference.hpp"
 #include "sim/replay/gemm_pass.hpp"
 #include "sim/replay/norm_pass.hpp"

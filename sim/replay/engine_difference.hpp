@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/arch/gemm_cycles.hpp"
-#include "sim/arch/lockstep.hpp"
+#include "sim/machine/lockstep.hpp"
 #include "sim/replay/simulated_engine.hpp"
 
 namespace mantissa::replay {

@@ -9,6 +9,7 @@
 #include "models/kernels/gemm_float.hpp"
 #include "models/kernels/quantize.hpp"
 #include "models/mac/arithmetic.hpp"
+#include "models/mac/stream_id.hpp"
 #include "sim/arch/nonzero_counts.hpp"
 #include "sim/replay/drain.hpp"
 

@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "models/mac/accumulator.hpp"
+#include "models/mac/lowering.hpp"
+#include "models/mac/stream_id.hpp"
 #include "sim/arch/architecture.hpp"
-#include "sim/arch/array_job.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/machine/array_job.hpp"
 #include "sim/recipe/recipe.hpp"
-#include "sim/replay/lowering.hpp"
 #include "sim/replay/operand.hpp"
 
 namespace mantissa::replay {
 
 struct GemmPass {
-  Geometry geometry;
+  ConvShape geometry;
   Pass pass = Pass::forward;
   const Operand* first = nullptr;   // what A is made of (lowering.hpp)
   const Operand* second = nullptr;  // what B is made of

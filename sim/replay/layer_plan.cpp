@@ -89,15 +89,15 @@ std::vector<LayerPlan> plan_step(const trace::Trace& trace, std::uint32_t step, 
   return plans;
 }
 
-std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t step,
-                                    const trace::Layer& layer) {
+std::optional<ConvShape> geometry_of(const trace::Trace& trace, std::uint32_t step,
+                                     const trace::Layer& layer) {
   if (trace.find(step, layer, trace::Role::input) == nullptr ||
       trace.find(step, layer, trace::Role::weight) == nullptr) {
     return std::nullopt;
   }
   const std::vector<std::int64_t>& input = trace.shape(step, layer, trace::Role::input);
   const std::vector<std::int64_t>& weight = trace.shape(step, layer, trace::Role::weight);
-  Geometry g;
+  ConvShape g;
   g.out_channels = weight[0];
   if (layer.kind == trace::LayerKind::linear) {
     g.in_channels = weight[1];

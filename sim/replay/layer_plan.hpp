@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "models/mac/lowering.hpp"
 #include "models/norm/range_bn_tensor.hpp"
-#include "sim/arch/array_job.hpp"
+#include "sim/machine/array_job.hpp"
 #include "sim/recipe/recipe.hpp"
-#include "sim/replay/lowering.hpp"
 #include "sim/trace/trace.hpp"
 
 namespace mantissa::replay {
@@ -28,7 +28,8 @@ struct LayerPlan {
 std::vector<LayerPlan> plan_step(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe);
 
 // The sizes of a conv2d or linear layer; none where its input or weight is not recorded.
-std::optional<Geometry> geometry_of(const trace::Trace& trace, std::uint32_t step, const trace::Layer& layer);
+std::optional<ConvShape> geometry_of(const trace::Trace& trace, std::uint32_t step,
+                                     const trace::Layer& layer);
 
 // Of a batch norm; none for other layers and where its input is not recorded.
 std::optional<NormShape> norm_shape_of(const trace::Trace& trace, std::uint32_t step,

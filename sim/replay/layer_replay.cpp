@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/kernels/quantize.hpp"
+#include "models/mac/stream_id.hpp"
 #include "models/sparsity/lognormal.hpp"
 #include "sim/arch/norm_cycles.hpp"
 #include "sim/energy/energy_actions.hpp"
@@ -116,7 +117,7 @@ Operand LayerReplay::operand(std::uint32_t step, const LayerPlan& plan, Role rol
 }
 
 void LayerReplay::run_gemms(std::uint32_t step, const LayerPlan& plan) {
-  const std::optional<Geometry> geometry = geometry_of(trace_, step, *plan.layer);
+  const std::optional<ConvShape> geometry = geometry_of(trace_, step, *plan.layer);
   if (!geometry) {
     const bool input = trace_.find(step, *plan.layer, Role::input) != nullptr;
     note(step, plan, std::string("left out, its ") + (input ? "weight" : "input") + " is not recorded");

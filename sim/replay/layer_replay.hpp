@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/mac/stream_id.hpp"
 #include "sim/arch/staging.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/layer_plan.hpp"

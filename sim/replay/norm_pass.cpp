@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/kernels/parallel.hpp"
 #include "models/norm/batch_norm.hpp"
+#include "models/parallel/parallel.hpp"
 #include "sim/replay/norm_stream.hpp"
 
 namespace mantissa::replay {
@@ -34,7 +34,7 @@ void put_channel(std::span<const T> values, const NormShape& shape, std::int64_t
 // Calls body(channel) for every channel.
 template <class Body>
 void for_channels(const NormShape& shape, int threads, const Body& body) {
-  kernels::parallel_ranges(shape.channels, 1, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(shape.channels, 1, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t channel = begin; channel < end; ++channel) body(channel);
   });
 }

@@ -15,7 +15,7 @@ Role result_of(Pass pass) {
 // From (group, m, n) to the layer's tensor: rows of a forward or input-gradient product are (image, place).
 std::vector<float> in_tensor_order(const GemmPass& pass, const GemmPassResult& result) {
   if (pass.pass == Pass::weight_gradient) return result.values;
-  const Geometry& geometry = pass.geometry;
+  const ConvShape& geometry = pass.geometry;
   const auto [m, n, k] = result.sides;
   const std::int64_t places = m / geometry.batch;
   std::vector<float> tensor(result.values.size());

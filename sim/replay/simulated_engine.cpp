@@ -5,11 +5,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/arch/array_pool.hpp"
-#include "sim/configs/config_file.hpp"
+#include "models/mac/stream_id.hpp"
+#include "sim/machine/array_pool.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/replay/engine_difference.hpp"
 #include "sim/replay/simulated_norm.hpp"
+#include "sim/support/config_file.hpp"
 
 namespace mantissa::replay {
 namespace {

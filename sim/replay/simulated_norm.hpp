@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/arch/norm_machine.hpp"
+#include "sim/machine/norm_machine.hpp"
 #include "sim/replay/norm_pass.hpp"
 #include "sim/replay/simulated_engine.hpp"
 

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "models/random/stream.hpp"
+#include "models/mac/pass.hpp"
 #include "sim/arch/gemm_cycles.hpp"
 #include "sim/arch/staging.hpp"
 #include "sim/energy/energy_table.hpp"
+#include "sim/trace/gradient.hpp"
 
 namespace mantissa {
 
@@ -55,24 +56,6 @@ struct TensorReport {
   double zero_share = 0;     // after pruning and quantizing
   double zero_share_in = 0;  // as recorded
   Accuracy accuracy;         // of the quantized tensor against the recorded one
-};
-
-// Neural gradients as a distribution (Chmiel et al. 2021).
-struct GradientReport {
-  std::uint32_t step = 0;
-  std::string layer;
-  std::uint64_t elements = 0;
-  double zero_share = 0;
-  double mu = 0;     // of ln|g|
-  double sigma = 0;  // of ln|g|
-  double ks_lognormal = 0;
-  double ks_normal = 0;
-  double ks_laplace = 0;
-  double tau = 0;  // threshold of the pruner; 0: not pruned
-  // Share of the non-zero elements per bin of log2|g|.
-  double histogram_first = 0;  // left edge
-  double histogram_width = 0;
-  std::vector<double> histogram;
 };
 
 // Results of a trace that was recorded in a run of the same recipe, beside what the run had.

@@ -142,12 +142,6 @@ class Sum {
 
 }  // namespace
 
-std::string_view name_of(Pass pass) {
-  constexpr std::array<std::string_view, 4> names = {"forward", "input_gradient", "weight_gradient",
-                                                     "update"};
-  return names.at(static_cast<std::size_t>(pass));
-}
-
 double ratio(double numerator, double denominator) { return denominator > 0 ? numerator / denominator : nan; }
 
 double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost) {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "sim/report/replay_report.hpp"
@@ -13,7 +12,6 @@ namespace mantissa {
 
 inline constexpr std::array<Pass, 3> reported_passes = {Pass::forward, Pass::input_gradient,
                                                         Pass::weight_gradient};
-std::string_view name_of(Pass pass);  // "forward", "input_gradient", "weight_gradient", "update"
 
 // A batch norm multiplies no matrices: it has no MACs, and skips none.
 inline bool is_gemm(const PassReport& pass) { return pass.kind != "batchnorm"; }

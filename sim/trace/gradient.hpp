@@ -2,10 +2,34 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "models/sparsity/format_chooser.hpp"
-#include "sim/report/replay_report.hpp"
+
+namespace mantissa {
+
+// Neural gradients as a distribution (Chmiel et al. 2021).
+struct GradientReport {
+  std::uint32_t step = 0;
+  std::string layer;
+  std::uint64_t elements = 0;
+  double zero_share = 0;
+  double mu = 0;     // of ln|g|
+  double sigma = 0;  // of ln|g|
+  double ks_lognormal = 0;
+  double ks_normal = 0;
+  double ks_laplace = 0;
+  double tau = 0;  // threshold of the pruner; 0: not pruned
+  // Share of the non-zero elements per bin of log2|g|.
+  double histogram_first = 0;  // left edge
+  double histogram_width = 0;
+  std::vector<double> histogram;
+};
+
+}  // namespace mantissa
 
 namespace mantissa::trace {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "models/kernels/parallel.hpp"
+#include "models/parallel/parallel.hpp"
 #include "models/random/stream.hpp"
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/safetensors_writer.hpp"
@@ -171,7 +171,7 @@ SyntheticSummary write_synthetic(const SyntheticJob& job) {
       for (std::int64_t i = begin; i < end; ++i) values[i] = recipe.element(draws.word(first + i));
     };
     constexpr std::int64_t grain = 1 << 15;
-    kernels::parallel_ranges(static_cast<std::int64_t>(values.size()), grain, job.threads, make);
+    parallel_ranges(static_cast<std::int64_t>(values.size()), grain, job.threads, make);
     done += values.size();
   };
   write_safetensors(job.path, made.tensors, metadata, fill);

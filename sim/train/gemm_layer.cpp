@@ -9,8 +9,9 @@
 #include "models/kernels/prune.hpp"
 #include "models/mac/arithmetic.hpp"
 #include "models/mac/bias_gradient.hpp"
+#include "models/mac/lowering.hpp"
+#include "models/mac/stream_id.hpp"
 #include "models/sparsity/lognormal.hpp"
-#include "sim/replay/lowering.hpp"
 
 namespace mantissa::train {
 namespace {
@@ -152,11 +153,11 @@ void GemmLayer::multiply(const Step& step, Pass pass, const Operands& operands, 
 void GemmLayer::multiply_codes(const Step& step, Pass pass, const Operands& operands,
                                std::span<float> sums) const {
   const auto& [first, second] = operands;
-  const auto [m, n, k] = replay::sides_of(shape_, pass);
+  const auto [m, n, k] = sides_of(shape_, pass);
   std::vector<std::uint8_t> a(m * k);
   std::vector<std::uint8_t> b(k * n);
-  replay::lower_a<std::uint8_t>(shape_, pass, 0, {0, m, 0, k}, first.codes(), 0, a, step.threads);
-  replay::lower_b<std::uint8_t>(shape_, pass, 0, {0, k, 0, n}, second.codes(), 0, b, step.threads);
+  lower_a<std::uint8_t>(shape_, pass, 0, {0, m, 0, k}, first.codes(), 0, a, step.threads);
+  lower_b<std::uint8_t>(shape_, pass, 0, {0, k, 0, n}, second.codes(), 0, b, step.threads);
   std::vector<float> product(m * n);
   kernels::gemm({m, n, k, a, b, first.format(), second.format()},
                 {.accumulator = recipe_->accumulator,

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/configs/config_file.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/support/yaml_document.hpp"
 #include "sim/train/network.hpp"
 

@@ -5,6 +5,7 @@
 #include "models/kernels/drain.hpp"
 #include "models/kernels/gemmlowp.hpp"
 #include "models/mac/arithmetic.hpp"
+#include "models/mac/stream_id.hpp"
 
 namespace mantissa::train {
 namespace {

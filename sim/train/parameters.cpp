@@ -5,6 +5,7 @@
 
 #include "models/kernels/quantize.hpp"
 #include "models/kernels/weight_update.hpp"
+#include "models/mac/stream_id.hpp"
 #include "sim/trace/synthetic.hpp"
 #include "sim/trace/widen.hpp"
 

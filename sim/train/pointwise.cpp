@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "models/kernels/parallel.hpp"
 #include "models/mac/arithmetic.hpp"
 #include "models/norm/channel.hpp"
+#include "models/parallel/parallel.hpp"
 
 namespace mantissa::train {
 namespace {
@@ -14,17 +14,17 @@ constexpr std::int64_t grain = 1 << 15;
 
 template <class Body>
 void for_elements(std::size_t count, int threads, const Body& body) {
-  kernels::parallel_ranges(static_cast<std::int64_t>(count), grain, threads, body);
+  parallel_ranges(static_cast<std::int64_t>(count), grain, threads, body);
 }
 
 // Calls body(plane) for every channel of every image.
 template <class Body>
 void for_planes(const Node& node, std::int64_t batch, int threads, const Body& body) {
   const std::int64_t per_range = std::max<std::int64_t>(1, grain / node.in_shape.spatial());
-  kernels::parallel_ranges(batch * node.in_shape.channels, per_range, threads,
-                           [&](std::int64_t begin, std::int64_t end) {
-                             for (std::int64_t plane = begin; plane < end; ++plane) body(plane);
-                           });
+  parallel_ranges(batch * node.in_shape.channels, per_range, threads,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t plane = begin; plane < end; ++plane) body(plane);
+                  });
 }
 
 }  // namespace

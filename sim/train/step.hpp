@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/mac/stream_id.hpp"
 #include "models/random/stream.hpp"
 
 namespace mantissa::train {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "testbench/arch/faulty_rtl.hpp"
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
+#include "testbench/machine/faulty_rtl.hpp"
 
 namespace mantissa::test {
 namespace {

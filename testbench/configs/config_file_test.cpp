@@ -1,5 +1,5 @@
 // Which file a name means.
-#include "sim/configs/config_file.hpp"
+#include "sim/support/config_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "sim/arch/architecture_yaml.hpp"
-#include "sim/configs/config_file.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/train/network_yaml.hpp"
 #include "testbench/cli/scratch.hpp"
 

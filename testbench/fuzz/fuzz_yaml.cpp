@@ -12,7 +12,7 @@
 
 // Which directory the shipped files are in is a matter of the build; no file is looked for here.
 #define MANTISSA_CONFIG_DIR "sim/configs"
-#include "sim/configs/config_file.cpp"  // NOLINT(bugprone-suspicious-include)
+#include "sim/support/config_file.cpp"  // NOLINT(bugprone-suspicious-include)
 
 namespace {
 

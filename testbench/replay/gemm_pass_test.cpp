@@ -8,12 +8,13 @@
 #include <random>
 
 #include "models/array/mac_array.hpp"
+#include "models/mac/stream_id.hpp"
 
 namespace mantissa::replay {
 namespace {
 
 struct Case {
-  Geometry geometry;
+  ConvShape geometry;
   Format a;
   Format b;
   TensorFormat output;
@@ -39,7 +40,7 @@ Operand quantized(std::vector<float> values, const Format& format, int loss_expo
   return prepare_operand(std::move(values), rule, 2);
 }
 
-std::int64_t tensor_size(const Geometry& g, Pass pass, bool first) {
+std::int64_t tensor_size(const ConvShape& g, Pass pass, bool first) {
   if (first) return pass == Pass::forward ? g.inputs() : g.outputs();
   return pass == Pass::weight_gradient ? g.inputs() : g.weights();
 }
@@ -104,23 +105,23 @@ TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
   const TensorFormat e5m2_sr{.format = formats::e5m2, .rounding = Rounding::sr(16)};
   const TensorFormat e4m3_sat{.format = formats::e4m3, .overflow = Overflow::saturate};
   const TensorFormat half{.format = formats::fp16, .rounding = Rounding::sr(8)};
-  const Geometry conv{.batch = 2,
-                      .in_channels = 3,
-                      .out_channels = 5,
-                      .in = {6, 5},
-                      .out = {6, 5},
-                      .kernel = {3, 3},
-                      .padding = {1, 1}};
-  const Geometry strided{.batch = 1,
-                         .in_channels = 4,
-                         .out_channels = 6,
-                         .groups = 2,
-                         .in = {7, 7},
-                         .out = {4, 4},
-                         .kernel = {3, 3},
-                         .stride = {2, 2},
-                         .padding = {1, 1}};
-  const Geometry linear{.batch = 9, .in_channels = 21, .out_channels = 18};
+  const ConvShape conv{.batch = 2,
+                       .in_channels = 3,
+                       .out_channels = 5,
+                       .in = {6, 5},
+                       .out = {6, 5},
+                       .kernel = {3, 3},
+                       .padding = {1, 1}};
+  const ConvShape strided{.batch = 1,
+                          .in_channels = 4,
+                          .out_channels = 6,
+                          .groups = 2,
+                          .in = {7, 7},
+                          .out = {4, 4},
+                          .kernel = {3, 3},
+                          .stride = {2, 2},
+                          .padding = {1, 1}};
+  const ConvShape linear{.batch = 9, .in_channels = 21, .out_channels = 18};
   const Case cases[] = {
       {conv, formats::e5m2, formats::e5m2, {.format = formats::e5m2}, true, 0.5},
       {strided, formats::e5m2, formats::e4m3, e5m2_sr, true, 0.8},
@@ -162,7 +163,7 @@ TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
 // Whatever the formats: zeros of A add nothing, so leaving them out changes cycles and no bit.
 TEST(GemmPass, SkippingChangesNoBitInAnyFormat) {
   std::mt19937_64 engine(12);
-  const Geometry linear{.batch = 33, .in_channels = 50, .out_channels = 19};
+  const ConvShape linear{.batch = 33, .in_channels = 50, .out_channels = 19};
   Architecture arch;
   arch.rows = 8;
   arch.cols = 4;

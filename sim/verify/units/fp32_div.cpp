@@ -1,7 +1,7 @@
 // fp32_div: bins are the two normalisations of a quotient and the rounding.
 #include "sim/units/fp32_div.hpp"
 
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {

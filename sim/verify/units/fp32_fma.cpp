@@ -3,7 +3,7 @@
 
 #include "sim/verify/datapath_bins.hpp"
 #include "sim/verify/datapath_view.hpp"
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {

@@ -1,7 +1,7 @@
 // fp32_mul: bins are the rounding and the border between subnormal and normal products.
 #include "sim/units/fp32_mul.hpp"
 
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {

@@ -1,7 +1,7 @@
 // fp8_mul: all pairs of operands can be run; bins are the classes of operands and product.
 #include "sim/units/fp8_mul.hpp"
 
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {

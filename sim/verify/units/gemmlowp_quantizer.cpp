@@ -2,7 +2,7 @@
 #include "sim/units/gemmlowp_quantizer.hpp"
 
 #include "models/format/convert.hpp"
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {

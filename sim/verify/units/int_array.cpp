@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "sim/units/skip_window.hpp"
-#include "sim/verify/unit_kind.hpp"
 #include "sim/verify/units/tile_cut.hpp"
+#include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
 namespace {

@@ -2,7 +2,7 @@
 #include "models/random/lfsr.hpp"
 
 #include "sim/units/lfsr.hpp"
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "sim/stimulus/vector_unit.hpp"
 #include "sim/verify/operand_bins.hpp"
-#include "sim/verify/unit_kind.hpp"
 #include "sim/verify/units/mac_array_tiles.hpp"
+#include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
 namespace {

@@ -8,8 +8,8 @@
 #include "models/format/named.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
-#include "sim/verify/unit_kind.hpp"
 #include "sim/verify/units/range_bn_channel.hpp"
+#include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
 namespace {

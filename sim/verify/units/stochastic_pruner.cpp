@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {

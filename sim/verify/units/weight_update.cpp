@@ -7,7 +7,7 @@
 #include "models/mac/arithmetic.hpp"
 #include "sim/stimulus/vector_unit.hpp"
 #include "sim/verify/operand_bins.hpp"
-#include "sim/verify/unit_kind.hpp"
+#include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/format/convert.hpp"
+#include "models/mac/stream_id.hpp"
 #include "models/random/stream.hpp"
 #include "testbench/support/mpfr_oracle.hpp"
 #include "testbench/support/operands.hpp"

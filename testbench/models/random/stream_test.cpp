@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "models/mac/stream_id.hpp"
+
 namespace mantissa {
 namespace {
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "models/mac/stream_id.hpp"
 #include "testbench/support/arith_cases.hpp"
 
 namespace mantissa {

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "models/mac/stream_id.hpp"
 #include "models/sampling/double_sampler.hpp"
 
 namespace mantissa {

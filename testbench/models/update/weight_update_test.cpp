@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/format/convert.hpp"
+#include "models/mac/stream_id.hpp"
 #include "testbench/support/arith_cases.hpp"
 
 namespace mantissa {

@@ -1,0 +1,102 @@
+// Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
+// usual sizes, those of integers in the smallest, and the batch norm units. Others are compiled when they are
+// first asked for.
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <iomanip>
+#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+#include "sim/machine/rtl_array.hpp"
+#include "sim/machine/rtl_norm.hpp"
+
+namespace mantissa {
+namespace {
+
+struct Build {
+  int rows;
+  int cols;
+  Rounding drain = Rounding::rne();
+  std::optional<IntegerWidths> integers = std::nullopt;
+};
+constexpr NormDirection norm_units[] = {NormDirection::backward, NormDirection::forward};
+
+// The largest ones first: the last compiler to finish then works on a small one.
+constexpr Build builds[] = {{16, 16, Rounding::rne()},
+                            {16, 16, Rounding::sr(16)},
+                            {8, 8, Rounding::rne()},
+                            {8, 8, Rounding::sr(16)},
+                            {4, 8, Rounding::rne()},
+                            {4, 8, Rounding::sr(16)},
+                            {4, 4, Rounding::rne()},
+                            {4, 4, Rounding::sr(16)},
+                            {.rows = 4, .cols = 4, .integers = IntegerWidths{8, 8}},
+                            {.rows = 4, .cols = 4, .integers = IntegerWidths{16, 8}}};
+
+std::string build_array(const Build& build) {
+  Architecture arch;
+  arch.rows = build.rows;
+  arch.cols = build.cols;
+  const ArrayFormats formats{.c_rounding = build.drain, .integers = build.integers};
+  compile_array(arch, formats);
+  std::ostringstream text;
+  text << array_name(formats) << " " << arch.rows << " x " << arch.cols << ", ";
+  if (build.integers) {
+    text << build.integers->a << " x " << build.integers->b << " bits";
+  } else {
+    text << "drain " << build.drain.name();
+  }
+  return text.str();
+}
+
+std::string build_norm_unit(NormDirection direction) {
+  compile_norm_unit(direction, norm_index_bits({}));
+  return norm_unit_name(direction);
+}
+
+// The arrays, then the batch norm units.
+std::string build_one(std::size_t index) {
+  const auto start = std::chrono::steady_clock::now();
+  std::ostringstream text;
+  text << (index < std::size(builds) ? build_array(builds[index])
+                                     : build_norm_unit(norm_units[index - std::size(builds)]));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  text << ": " << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
+  return text.str();
+}
+
+// Two at a time: each is one compiler, which takes up to half a gigabyte.
+void build_all() {
+  std::atomic<std::size_t> next = 0;
+  std::mutex output;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < std::size(builds) + std::size(norm_units); i = next++) {
+      const std::string text = build_one(i);
+      const std::lock_guard lock(output);
+      std::cout << text << std::flush;
+    }
+  };
+  std::future<void> other = std::async(std::launch::async, work);
+  work();
+  other.get();
+}
+
+}  // namespace
+}  // namespace mantissa
+
+int main() {
+  try {
+    mantissa::build_all();
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "build_rtl_arrays: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+// SystemC's library asks for it; this program simulates nothing.
+int sc_main(int /*argc*/, char* /*argv*/[]) { return 1; }

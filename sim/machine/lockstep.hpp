@@ -1,0 +1,45 @@
+// How a machine is simulated, and what lockstep finds: the first cycle in which SystemC and RTL do not agree.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "sim/machine/engine.hpp"
+#include "sim/units/mismatch.hpp"
+
+namespace mantissa {
+
+struct AcceleratorOptions {
+  Engine engine = Engine::systemc;
+  // Where the RTL is taken from; empty: this project's own.
+  std::filesystem::path rtl_directory = {};
+  // Where a lockstep run that finds a difference writes the waveform of it; empty: nowhere.
+  std::filesystem::path wave = {};
+};
+
+// What it takes to get to the difference again.
+struct LockstepDifference {
+  std::string unit = "mac_array";
+  Mismatch mismatch = {};  // expected: SystemC; actual: RTL; the cycle counts from the start of the job
+  std::uint64_t seed = 0;
+  std::filesystem::path wave = {};  // FST, from the job's reset to a few cycles past the difference; or none
+};
+
+class LockstepError : public std::runtime_error {
+ public:
+  explicit LockstepError(LockstepDifference difference);
+  const LockstepDifference& difference() const { return difference_; }
+
+ private:
+  LockstepDifference difference_;
+};
+
+// A unit does what no sound one does: it never ends, or gives what nobody waits for.
+class UnitFailure : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
+};
+
+}  // namespace mantissa

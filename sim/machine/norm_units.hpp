@@ -1,0 +1,73 @@
+// The batch norm units of the accelerator: one range_bn_forward and one range_bn_backward per lane.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/machine/norm_job.hpp"
+#include "sim/machine/unit_slot.hpp"
+
+namespace mantissa {
+
+// The ports of range_bn_forward and range_bn_backward, in order.
+struct NormForwardPorts {
+  enum Input {
+    x,
+    mode,
+    count,
+    chunk_length,
+    reciprocal_count,
+    reciprocal_chunks,
+    constant,
+    gamma,
+    beta,
+    mean,
+    inv
+  };
+  enum Output { kind, first, second, last };
+};
+struct NormBackwardPorts {
+  enum Input { x, g, argmax, argmin, count, reciprocal_count, reciprocal_chunks, constant, gamma, mean, inv };
+  enum Output { gradients, first, second, last };
+};
+
+class NormUnits {
+ public:
+  // Inside of a module's constructor, as UnitSlot. Throws what compiling RTL throws.
+  NormUnits(const Architecture& arch, const NormSize& size, Engine engine,
+            const std::filesystem::path& rtl_directory);
+
+  std::int64_t lanes() const { return static_cast<std::int64_t>(forward_.size()); }
+  int index_bits() const { return index_bits_; }
+
+  // The units of one direction and of the first lanes: what is below is theirs. The others stand still.
+  void select(NormDirection direction, std::int64_t lanes);
+  UnitSlot& lane(std::int64_t index) { return *(*selected_)[index]; }
+  void clock(bool level);
+  void reset(bool active);
+  void offer(bool valid);
+  void take(bool ready);
+  // The first lane in which SystemC and RTL differ.
+  std::optional<Mismatch> compare();
+  // Of the last difference.
+  std::int64_t different_lane() const { return different_lane_; }
+
+ private:
+  using Slots = std::vector<std::unique_ptr<UnitSlot>>;
+  void build(NormDirection direction, std::int64_t lanes, Engine engine, const std::filesystem::path& object,
+             Slots& slots);
+  std::string stage(const UnitSlot& slot) const;
+
+  int index_bits_;
+  Slots forward_;
+  Slots backward_;
+  NormDirection direction_ = NormDirection::forward;
+  Slots* selected_ = &forward_;
+  std::int64_t lanes_in_use_ = 0;
+  std::int64_t different_lane_ = 0;
+};
+
+}  // namespace mantissa

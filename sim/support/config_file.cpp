@@ -1,0 +1,99 @@
+#include "sim/support/config_file.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "sim/support/user_text.hpp"
+#include "sim/support/yaml_document.hpp"
+
+namespace mantissa {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view extension = ".yaml";
+
+std::string_view directory_of(ConfigKind kind) {
+  switch (kind) {
+    case ConfigKind::recipe:
+      return "recipes";
+    case ConfigKind::architecture:
+      return "arch";
+    case ConfigKind::energy:
+      return "energy";
+    case ConfigKind::network:
+      return "networks";
+  }
+  return "";
+}
+
+std::string_view word_for(ConfigKind kind) {
+  switch (kind) {
+    case ConfigKind::recipe:
+      return "recipe";
+    case ConfigKind::architecture:
+      return "architecture";
+    case ConfigKind::energy:
+      return "energy table";
+    case ConfigKind::network:
+      return "network";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string config_text(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) {
+    throw std::invalid_argument(path.string() + ": no such file" +
+                                (fs::exists(path, error) ? "; it is not a regular one" : ""));
+  }
+  if (fs::file_size(path, error) > YamlDocument::max_bytes) {
+    throw std::invalid_argument(path.string() + ": too large for a configuration; at most " +
+                                std::to_string(YamlDocument::max_bytes) + " bytes");
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw std::invalid_argument(path.string() + ": cannot be read");
+  return text;
+}
+
+std::vector<std::string> shipped_configs(ConfigKind kind) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const fs::path directory = fs::path(MANTISSA_CONFIG_DIR) / directory_of(kind);
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() == extension) names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+fs::path shipped_config_path(ConfigKind kind, std::string_view name) {
+  return fs::path(MANTISSA_CONFIG_DIR) / directory_of(kind) / (std::string(name) + std::string(extension));
+}
+
+bool is_config_path(std::string_view name_or_path) {
+  return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(extension);
+}
+
+ConfigFile find_config(ConfigKind kind, const std::string& name_or_path) {
+  if (is_config_path(name_or_path))
+    return {config_text(name_or_path), name_or_path, without_control_characters(name_or_path)};
+  const std::vector<std::string> names = shipped_configs(kind);
+  if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    throw std::invalid_argument(
+        "unknown " + std::string(word_for(kind)) + " " + in_quotes(name_or_path) + "; " +
+        (list.empty() ? "none are shipped in " + std::string(MANTISSA_CONFIG_DIR) : "shipped are " + list) +
+        "; a file of your own is given as ./NAME.yaml");
+  }
+  const fs::path path = shipped_config_path(kind, name_or_path);
+  return {config_text(path), path, name_or_path};
+}
+
+}  // namespace mantissa
