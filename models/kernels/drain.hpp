@@ -1,6 +1,5 @@
-// The float quantizer from FP32 to FP32: values come out on the format's grid, as quantize followed by
-// dequantize gives them, without codes between. Where codes are wanted, quantize() of the values by rne, with
-// the same format and scale, gives them: on the grid it loses nothing.
+// The float quantizer from FP32 to FP32, where values come out on the format's grid as quantize followed by
+// dequantize gives them, without codes between; and the drain of a GEMM, to codes or to such values.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +23,12 @@ struct DrainTiles {
 
 // The drain quantizer on the sums of a GEMM as they lie in the layer's output: m = (batch, spatial), n =
 // channel. Output (m, n) of tile t takes draw t*Rows + (m mod Rows) of lane n mod Cols, tiles numbered with N
-// inside M (ARITHMETIC.md 7). Row-major sums [m, n] are the shape {m, n, 1}. `values` may be `sums` itself.
-void drain_values(std::span<const float> sums, const NormShape& shape, const Conversion& how,
-                  const DrawSource& draws, const DrainTiles& tiles, std::span<float> values, int threads = 1,
-                  ConversionCounts* counts = nullptr);
+// inside M (ARITHMETIC.md 7). Row-major sums [m, n] are the shape {m, n, 1}. Out is float for the numbers
+// that the codes stand for, which may go where the sums are, and std::uint8_t, std::uint16_t or std::uint32_t
+// for the codes.
+template <class Out>
+void drain(std::span<const float> sums, const NormShape& shape, const Conversion& how,
+           const DrawSource& draws, const DrainTiles& tiles, std::span<Out> out, int threads = 1,
+           ConversionCounts* counts = nullptr);
 
 }  // namespace mantissa::kernels

@@ -1,13 +1,8 @@
 #include "models/kernels/quantize.hpp"
 
-#include <algorithm>
 #include <array>
-#include <mutex>
 
-#include "models/kernels/conversion_grid.hpp"
-#include "models/kernels/draw_blocks.hpp"
-#include "models/parallel/parallel.hpp"
-#include "models/quantize/rounding_draws.hpp"
+#include "models/kernels/rounded_ranges.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/quantize.cpp"
@@ -16,19 +11,10 @@
 #include <hwy/highway.h>
 
 #include "models/kernels/decode-inl.hpp"
-#include "models/kernels/quantize_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 
-void QuantizeTo8(const ConversionGrid& g, Rounding rounding, const float* in, const std::uint32_t* draw,
-                 std::uint8_t* out, std::size_t count, ConversionCounts* counts) {
-  RoundInto(CodeSink(g, out), g, rounding, in, draw, count, counts);
-}
-void QuantizeTo16(const ConversionGrid& g, Rounding rounding, const float* in, const std::uint32_t* draw,
-                  std::uint16_t* out, std::size_t count, ConversionCounts* counts) {
-  RoundInto(CodeSink(g, out), g, rounding, in, draw, count, counts);
-}
 void Dequantize8(const float* table, const std::uint8_t* code, float* out, std::size_t count) {
   DecodeRow(table, code, out, count);
 }
@@ -39,52 +25,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mantissa::kernels {
 namespace {
-HWY_EXPORT(QuantizeTo8);
-HWY_EXPORT(QuantizeTo16);
 HWY_EXPORT(Dequantize8);
-
-template <class Code>
-void quantize_range(std::span<const float> values, const ConversionGrid& grid, const Conversion& how,
-                    const DrawSource& draws, std::span<Code> codes, std::int64_t begin, std::int64_t end,
-                    ConversionCounts* counts) {
-  const auto run = [&](const std::uint32_t* draw, std::int64_t first, std::int64_t count) {
-    if constexpr (sizeof(Code) == 1) {
-      HWY_DYNAMIC_DISPATCH(QuantizeTo8)
-      (grid, how.rounding, values.data() + first, draw, codes.data() + first, count, counts);
-    } else {
-      HWY_DYNAMIC_DISPATCH(QuantizeTo16)
-      (grid, how.rounding, values.data() + first, draw, codes.data() + first, count, counts);
-    }
-  };
-  if (!how.rounding.stochastic()) return run(nullptr, begin, end - begin);
-  for_draw_blocks(draws, begin, end, run);
-}
 
 }  // namespace
 
 template <class Code>
 void quantize(std::span<const float> values, const Conversion& how, const DrawSource& draws,
               std::span<Code> codes, int threads, ConversionCounts* counts) {
-  check_quantizer(how, 8 * sizeof(Code), values.size(), codes.size());
-  if (!has_vector_form(how, counts != nullptr)) {
-    const ConversionCounts met = mantissa::quantize(values, how, draws, codes);
-    if (counts != nullptr) *counts += met;
-    return;
-  }
-  const RoundingDraws checked(how.rounding, draws);  // refuses what the scalar model refuses
-  const ConversionGrid grid = grid_of(how);
-  const std::int64_t grain = draw_block(draws);
-  std::mutex merge;
-  parallel_ranges(
-      static_cast<std::int64_t>(values.size()), grain, threads, [&](std::int64_t begin, std::int64_t end) {
-        ConversionCounts met;
-        met.elements = end - begin;
-        quantize_range(values, grid, how, draws, codes, begin, end, counts != nullptr ? &met : nullptr);
-        if (counts != nullptr) {
-          const std::lock_guard lock(merge);
-          *counts += met;
-        }
-      });
+  round_tensor<Code>(values, how, draws, codes, threads, counts);
 }
 
 template void quantize(std::span<const float>, const Conversion&, const DrawSource&, std::span<std::uint8_t>,

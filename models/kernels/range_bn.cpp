@@ -59,10 +59,9 @@ RangeBnTensorSaved range_bn_tensor_forward(std::span<const float> x, const NormS
   RangeBnTensorSaved saved;
   saved.shape = shape;
   saved.config = config;
-  std::vector<float> beta_used;
   saved.invalid = take(x, config.precision, saved.x, threads);
   saved.invalid += take(gamma, config.precision, saved.gamma, threads);
-  saved.invalid += take(beta, config.precision, beta_used, threads);
+  saved.invalid += take(beta, config.precision, saved.beta, threads);
 
   std::vector<float> inv;
   for (ChannelExtremes& each : channel_extremes(saved.x, shape, registers.chunk_length, threads)) {
@@ -72,6 +71,7 @@ RangeBnTensorSaved range_bn_tensor_forward(std::span<const float> x, const NormS
                               .argmax = std::move(each.argmax),
                               .argmin = std::move(each.argmin)});
   }
+  if (config.precision == NormPrecision::int8) saved.inv_range = GemmlowpRange::of(inv, 8);
   std::vector<float> inv_used;
   saved.invalid += take(inv, config.precision, inv_used, threads);
 
@@ -79,7 +79,7 @@ RangeBnTensorSaved range_bn_tensor_forward(std::span<const float> x, const NormS
   for (std::int64_t c = 0; c < shape.channels; ++c) {
     saved.channels[c].inv = inv_used[c];
     channels.push_back(
-        {.mean = saved.channels[c].mean, .inv = inv_used[c], .gamma = saved.gamma[c], .beta = beta_used[c]});
+        {.mean = saved.channels[c].mean, .inv = inv_used[c], .gamma = saved.gamma[c], .beta = saved.beta[c]});
   }
   normalise_tensor(saved.x, shape, channels, y, threads);
   return saved;

@@ -57,6 +57,10 @@ Accumulator Accumulator::parse(std::string_view kind, const Format& format, Roun
   return result;
 }
 
+bool Accumulator::is_fp32_rne() const {
+  return kind == Kind::plain && format == formats::fp32 && rounding == Rounding::rne();
+}
+
 std::string Accumulator::kind_name() const {
   switch (kind) {
     case Kind::plain:

@@ -48,6 +48,9 @@ struct Accumulator {
            (rounding.stochastic() || (kind == Kind::chunk && inner_rounding.stochastic()));
   }
 
+  // One FMA of the host is one step: a plain sum in FP32, rounded rne.
+  bool is_fp32_rne() const;
+
   std::string kind_name() const;  // parses back
   std::string name() const;       // "fp16 sr:8 chunk:4"
 

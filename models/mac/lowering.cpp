@@ -1,6 +1,8 @@
 #include "models/mac/lowering.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "models/parallel/parallel.hpp"
 
@@ -124,8 +126,33 @@ PassSides sides_of(const ConvShape& g, Pass pass) {
       return {g.batch * g.out[0] * g.out[1], g.out_group(), g.in_group() * taps};
     case Pass::input_gradient:
       return {g.batch * g.in[0] * g.in[1], g.in_group(), g.out_group() * taps};
-    default:
+    case Pass::weight_gradient:
       return {g.out_group(), g.in_group() * taps, g.batch * g.out[0] * g.out[1]};
+    case Pass::update:
+      break;
+  }
+  throw std::invalid_argument("pass " + std::string(name_of(pass)) + " multiplies no matrices");
+}
+
+std::int64_t tiles_of(const PassSides& sides, std::int64_t rows, std::int64_t cols) {
+  return ((sides.m + rows - 1) / rows) * ((sides.n + cols - 1) / cols);
+}
+
+void in_tensor_order(const ConvShape& g, Pass pass, std::span<const float> outputs, std::span<float> tensor) {
+  if (pass == Pass::weight_gradient) {  // [out channel, in channel, kernel], and so is the product
+    std::copy(outputs.begin(), outputs.end(), tensor.begin());
+    return;
+  }
+  // Rows are (image, place), columns the channels of a group.
+  const auto [m, n, k] = sides_of(g, pass);
+  const std::int64_t places = m / g.batch;
+  for (std::int64_t group = 0; group < g.groups; ++group) {
+    for (std::int64_t row = 0; row < m; ++row) {
+      for (std::int64_t col = 0; col < n; ++col) {
+        const std::int64_t channel = (row / places * g.groups + group) * n + col;
+        tensor[channel * places + row % places] = outputs[(group * m + row) * n + col];
+      }
+    }
   }
 }
 

@@ -17,7 +17,10 @@ struct PassSides {
   std::int64_t n = 0;
   std::int64_t k = 0;
 };
+// Throws std::invalid_argument for the update, which multiplies nothing.
 PassSides sides_of(const ConvShape& geometry, Pass pass);
+// Of one group on an array: tile numbers continue over the groups of a layer.
+std::int64_t tiles_of(const PassSides& sides, std::int64_t rows, std::int64_t cols);
 
 // A rectangle of a lowered matrix.
 struct Rectangle {
@@ -38,5 +41,9 @@ void lower_a(const ConvShape& geometry, Pass pass, std::int64_t group, const Rec
 template <class Element>
 void lower_b(const ConvShape& geometry, Pass pass, std::int64_t group, const Rectangle& part,
              std::span<const Element> second, Element zero, std::span<Element> out, int threads);
+
+// The way back: outputs [group, m, n] laid out as the tensor that the pass makes, y, dx or dw.
+void in_tensor_order(const ConvShape& geometry, Pass pass, std::span<const float> outputs,
+                     std::span<float> tensor);
 
 }  // namespace mantissa

@@ -16,7 +16,8 @@
 #include "sim/cli/progress.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
-#include "sim/replay/simulated_engine.hpp"
+#include "sim/replay/difference.hpp"
+#include "sim/replay/simulated_check.hpp"
 #include "sim/report/report_directory.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_table.hpp"
@@ -98,17 +99,17 @@ void run_replay(const ReplayOptions& options) {
   const std::vector<EnergyTable> tables = energy_tables(arch.value.energy);
   const trace::Trace trace(options.trace);
   trace::check_finite(trace);
-  const std::unique_ptr<replay::Engine> engine =
-      replay::make_engine({.name = options.engine,
-                           .sample = options.sample,
-                           .rtl = options.rtl,
-                           .wave = "replay_seed" + std::to_string(options.seed) + ".fst",
-                           .again = command_line(options)});
+  const std::unique_ptr<replay::CrossCheck> check =
+      replay::make_cross_check({.engine = options.engine,
+                                .sample = options.sample,
+                                .rtl = options.rtl,
+                                .wave = "replay_seed" + std::to_string(options.seed) + ".fst",
+                                .again = command_line(options)});
 
   Progress progress;
   ReplayReport report;
   try {
-    report = replay::replay(trace, recipe.value, arch.value, tables, *engine,
+    report = replay::replay(trace, recipe.value, arch.value, tables, check.get(),
                             {.seed = options.seed,
                              .threads = options.threads,
                              .steps = options.steps,
@@ -123,6 +124,7 @@ void run_replay(const ReplayOptions& options) {
   }
   progress.clear();
   report.version = MANTISSA_VERSION;
+  report.engine = options.engine;
   report.trace = trace.path().filename().string();
   report.trace_hash = hash_of(trace.file());
   report.recipe_hash = recipe.hash;

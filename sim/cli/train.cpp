@@ -13,6 +13,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/recipe/recipe_text.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/report/plot_tool.hpp"
 #include "sim/support/draft_files.hpp"
@@ -85,6 +86,7 @@ void run_train(const TrainOptions& options) {
     record.rows = run.rows;
     record.cols = run.cols;
     record.recipe = recipe.value.name;
+    record.recipe_digest = recipe_digest(recipe.value);
     recorder = std::make_unique<train::Recorder>(options.record_to, options.record, record);
   }
   train::Trainer trainer(model, data, run, recorder.get());

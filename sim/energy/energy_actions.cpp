@@ -41,7 +41,7 @@ void count_float_sums(Counter& counter, const GemmWork& work) {
     counter.add("align " + std::to_string(frame), macs);
     counter.add("accumulate int" + std::to_string(frame), macs);
   };
-  const int span = product_span(*work.a.format, *work.b.format);
+  const int span = product_span(work.a.format(), work.b.format());
   switch (acc.kind) {
     case Accumulator::Kind::plain:
       counter.add(format, macs);
@@ -119,17 +119,13 @@ void count_quantized(Counter& counter, const std::vector<QuantizedElements>& qua
 
 }  // namespace
 
-std::string NumberKind::name() const {
-  return format ? format->name() : "uint" + std::to_string(integer_bits);
-}
-
 ActionCounts gemm_actions(const Architecture& arch, const GemmWork& work) {
   Counter counter;
   counter.add("multiply " + work.a.name() + " " + work.b.name(), work.cost.macs);
-  if (work.a.format && work.b.format) {
-    count_float_sums(counter, work);
-  } else {
+  if (work.a.is_integer()) {
     count_integer_sums(counter, work);
+  } else {
+    count_float_sums(counter, work);
   }
   if (work.bias) counter.add("accumulate fp32", work.cost.drained);
   count_memory(counter, arch, work);

@@ -20,38 +20,25 @@
 #include <string>
 #include <vector>
 
-#include "models/format/format.hpp"
 #include "models/mac/accumulator.hpp"
+#include "models/tensor/element_type.hpp"
 #include "sim/arch/architecture.hpp"
 #include "sim/arch/gemm_cycles.hpp"
 #include "sim/energy/energy_table.hpp"
 
 namespace mantissa {
 
-// What a number is to the hardware: a floating-point code, or an unsigned integer.
-struct NumberKind {
-  std::optional<Format> format;  // none: an integer
-  int integer_bits = 8;
-
-  static NumberKind floating(const Format& format) { return {format, 0}; }
-  static NumberKind integer(int bits) { return {std::nullopt, bits}; }
-
-  int bits() const { return format ? format->bits() : integer_bits; }
-  std::string name() const;  // "e5m2", "uint8"
-  bool is_fp32() const { return format == formats::fp32; }
-};
-
 struct QuantizedElements {
-  NumberKind to;
+  ElementType to;
   std::uint64_t elements = 0;
 };
 
 // One GEMM, or all groups of a layer's pass together.
 struct GemmWork {
-  NumberKind a = NumberKind::floating(formats::e5m2);
-  NumberKind b = NumberKind::floating(formats::e5m2);
-  NumberKind c = NumberKind::floating(formats::e5m2);  // what the drain makes; FP32 needs no quantizer
-  Accumulator accumulator;                             // of formats; integers add in 48 bits
+  ElementType a = formats::e5m2;
+  ElementType b = formats::e5m2;
+  ElementType c = formats::e5m2;  // what the drain makes; FP32 needs no quantizer
+  Accumulator accumulator;        // of formats; integers add in 48 bits
   std::int64_t k = 0;
   bool bias = false;
   GemmCycles cost;

@@ -21,7 +21,8 @@ struct Build {
   int rows;
   int cols;
   Rounding drain = Rounding::rne();
-  std::optional<IntegerWidths> integers = std::nullopt;
+  ElementType a = formats::e5m2;
+  ElementType b = formats::e5m2;
 };
 constexpr NormDirection norm_units[] = {NormDirection::backward, NormDirection::forward};
 
@@ -34,19 +35,19 @@ constexpr Build builds[] = {{16, 16, Rounding::rne()},
                             {4, 8, Rounding::sr(16)},
                             {4, 4, Rounding::rne()},
                             {4, 4, Rounding::sr(16)},
-                            {.rows = 4, .cols = 4, .integers = IntegerWidths{8, 8}},
-                            {.rows = 4, .cols = 4, .integers = IntegerWidths{16, 8}}};
+                            {4, 4, Rounding::rne(), ElementType::integer(8), ElementType::integer(8)},
+                            {4, 4, Rounding::rne(), ElementType::integer(16), ElementType::integer(8)}};
 
 std::string build_array(const Build& build) {
   Architecture arch;
   arch.rows = build.rows;
   arch.cols = build.cols;
-  const ArrayFormats formats{.c_rounding = build.drain, .integers = build.integers};
+  const ArrayFormats formats{.a = build.a, .b = build.b, .c_rounding = build.drain};
   compile_array(arch, formats);
   std::ostringstream text;
   text << array_name(formats) << " " << arch.rows << " x " << arch.cols << ", ";
-  if (build.integers) {
-    text << build.integers->a << " x " << build.integers->b << " bits";
+  if (formats.integers()) {
+    text << build.a.bits() << " x " << build.b.bits() << " bits";
   } else {
     text << "drain " << build.drain.name();
   }

@@ -13,11 +13,11 @@ GemmController::GemmController(const MachineParts& parts, const ArrayJob& job)
       job_(job),
       plan_(parts.arch, shape_of(job, parts.formats)),
       shape_(plan_.shape()),
-      a_beat_(parts.array.width(ArraySlot::a), parts.formats.a_bits()),
-      b_beat_(parts.array.width(ArraySlot::b), parts.formats.b_bits()),
+      a_beat_(parts.array.width(ArraySlot::a), parts.formats.a.bits()),
+      b_beat_(parts.array.width(ArraySlot::b), parts.formats.b.bits()),
       counter_(parts.arch.pipe_latency) {
   check();
-  if (parts.formats.integers) dequantizer_.emplace(job);
+  if (parts.formats.integers()) dequantizer_.emplace(job);
   if (parts.formats.stochastic()) {
     for (int col = 0; col < parts.arch.cols; ++col) {
       const auto draws = static_cast<std::uint64_t>(job.first_tile) * parts.arch.rows;
@@ -25,7 +25,7 @@ GemmController::GemmController(const MachineParts& parts, const ArrayJob& job)
     }
   }
   for (std::uint32_t code = 0; code < 256; ++code)
-    a_zero_[code] = parts.formats.a.is_zero(code & parts.formats.a.code_mask());
+    a_zero_[code] = parts.formats.a.format().is_zero(code & parts.formats.a.format().code_mask());
   if (parts.array.systemc() != nullptr) elements_before_ = parts.array.systemc()->elements_taken();
   run_.flags.resize(job.m * job.n);
   parts_.dma.forget();
@@ -45,8 +45,14 @@ void GemmController::check() const {
   };
   const std::string size = "a GEMM of M " + std::to_string(job_.m) + ", N " + std::to_string(job_.n) +
                            ", K " + std::to_string(job_.k);
-  if (parts_.formats.integers) {
-    check_integers();
+  if (job_.a.type() != parts_.formats.a || job_.b.type() != parts_.formats.b) {
+    refuse("operands of " + job_.a.type().name() + " x " + job_.b.type().name() + " on an array of " +
+           parts_.formats.a.name() + " x " + parts_.formats.b.name());
+  }
+  if (parts_.formats.integers()) {
+    check_int_gemm({job_.m, job_.n, job_.k, job_.a.as<EncodedTensor::Integers>().matrix(),
+                    job_.b.as<EncodedTensor::Integers>().matrix()},
+                   static_cast<std::size_t>(job_.m * job_.n));
   } else if (!fits(job_.m, job_.k, job_.a.size()) || !fits(job_.k, job_.n, job_.b.size())) {
     refuse(size + " does not fit its operands");
   }
@@ -54,7 +60,7 @@ void GemmController::check() const {
     refuse(size + " has " + std::to_string(job_.bias.size()) + " biases; it takes one per column or none");
   if (job_.c_scale < -128 || job_.c_scale > 127)
     refuse("a drain quantizer has scales of -128..127, not " + std::to_string(job_.c_scale));
-  if (shape_.a_bits < parts_.formats.a_bits() || shape_.b_bits < parts_.formats.b_bits() ||
+  if (shape_.a_bits < parts_.formats.a.bits() || shape_.b_bits < parts_.formats.b.bits() ||
       shape_.c_bits < parts_.formats.c_bits()) {
     refuse("an element has at least as many bits in memory as its format");
   }
@@ -67,27 +73,7 @@ void GemmController::check() const {
   }
 }
 
-void GemmController::check_integers() const {
-  check_int_gemm({job_.m, job_.n, job_.k, job_.integer_a, job_.integer_b},
-                 static_cast<std::size_t>(job_.m * job_.n));
-  const IntegerWidths widths{job_.integer_a.bits, job_.integer_b.bits};
-  if (widths == *parts_.formats.integers) return;
-  const auto text = [](const IntegerWidths& of) {
-    return std::to_string(of.a) + " x " + std::to_string(of.b) + " bits";
-  };
-  throw std::invalid_argument("integers of " + text(widths) + " on an array of " +
-                              text(*parts_.formats.integers));
-}
-
 // ---------------------------------------------------------------------------------------------------- DRAM
-
-std::uint32_t GemmController::a_element(std::int64_t index) const {
-  return dequantizer_ ? job_.integer_a.q[index] : job_.a[index];
-}
-
-std::uint32_t GemmController::b_element(std::int64_t index) const {
-  return dequantizer_ ? job_.integer_b.q[index] : job_.b[index];
-}
 
 // Block by block, as the transfers will want it.
 void GemmController::fill_dram() {
@@ -101,7 +87,7 @@ void GemmController::fill_dram() {
         const std::int64_t m = step.tile_row * parts_.arch.rows + row;
         for (std::int64_t k = 0; k < step.length; ++k) {
           set_packed_element(block, row * step.length + k, shape_.a_bits,
-                             a_element(m * job_.k + step.first_k + k));
+                             job_.a.element(m * job_.k + step.first_k + k));
         }
       }
       parts_.dma.host_write(plan_.a_address(step), block);
@@ -111,7 +97,7 @@ void GemmController::fill_dram() {
       for (std::int64_t k = 0; k < step.length; ++k) {
         const std::int64_t first = (step.first_k + k) * job_.n + step.tile_col * parts_.arch.cols;
         for (std::int64_t col = 0; col < step.cols; ++col)
-          set_packed_element(block, k * step.cols + col, shape_.b_bits, b_element(first + col));
+          set_packed_element(block, k * step.cols + col, shape_.b_bits, job_.b.element(first + col));
       }
       parts_.dma.host_write(plan_.b_address(step), block);
     }

@@ -53,9 +53,6 @@ class GemmController {
   enum class Transfer : std::uint8_t { load_a, load_b, write_back };
 
   void check() const;
-  void check_integers() const;
-  std::uint32_t a_element(std::int64_t index) const;
-  std::uint32_t b_element(std::int64_t index) const;
   bool is_zero(std::uint32_t a) const { return dequantizer_ ? a == 0 : a_zero_[a]; }
   void fill_dram();
   void next_transfer();

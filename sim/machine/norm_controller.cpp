@@ -34,7 +34,7 @@ const Architecture& checked(const Architecture& arch, const NormUnits& units, co
     refuse("channels " + std::to_string(job.first_channel) + " and up, " + std::to_string(job.channels) +
            " of them, of a tensor with " + std::to_string(channels));
   }
-  if (job.x.size() != elements || (backward && job.g.size() != elements))
+  if (static_cast<std::int64_t>(job.x.size()) != elements || (backward && static_cast<std::int64_t>(job.g.size()) != elements))
     refuse("a tensor of " + std::to_string(elements) + " elements is not what is in memory");
   one_each("gammas", job.gamma.size());
   if (backward) {
@@ -62,6 +62,8 @@ NormController::NormController(NormUnits& units, const NormMemoryParts& parts, c
     : arch_(checked(parts.arch, units, job)),
       units_(units),
       job_(job),
+      x_value_(job.x),
+      g_value_(job.g),
       streams_(streams_of(job)),
       plan_(parts.arch, streams_, job.direction),
       registers_(job.elements(), job.config),
@@ -165,7 +167,7 @@ void NormController::write_registers(std::int64_t lane) {
 void NormController::feed(std::int64_t lane) {
   const std::int64_t fed = lanes_[lane].fed;
   const std::int64_t at = fed * step_.lanes + lane;
-  const float x = job_.x.value(memory_.x(index_, at));
+  const float x = x_value_(memory_.x(index_, at));
   if (!backward()) {
     write(lane, Forward::x, x);
     return;
@@ -173,7 +175,7 @@ void NormController::feed(std::int64_t lane) {
   const RangeBnSaved& saved = job_.saved[job_.first_channel + channel(lane)];
   const std::int64_t chunk = (step_.first + fed) / registers_.chunk_length;
   write(lane, Backward::x, x);
-  write(lane, Backward::g, job_.g.value(memory_.g(index_, at)));
+  write(lane, Backward::g, g_value_(memory_.g(index_, at)));
   write(lane, Backward::argmax, static_cast<std::uint64_t>(saved.argmax[chunk]));
   write(lane, Backward::argmin, static_cast<std::uint64_t>(saved.argmin[chunk]));
 }

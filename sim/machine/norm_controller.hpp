@@ -63,6 +63,8 @@ class NormController {
   const Architecture& arch_;
   NormUnits& units_;
   const NormJob& job_;
+  ElementDecoder x_value_;
+  ElementDecoder g_value_;
   NormStreams streams_;
   NormPlan plan_;
   RangeBnRegisters registers_;

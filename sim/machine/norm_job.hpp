@@ -10,8 +10,8 @@
 #include "models/format/convert.hpp"
 #include "models/norm/range_bn_tensor.hpp"
 #include "models/random/stream.hpp"
+#include "models/tensor/encoded_tensor.hpp"
 #include "sim/arch/norm_cycles.hpp"
-#include "sim/arch/stored_tensor.hpp"
 
 namespace mantissa {
 
@@ -27,8 +27,8 @@ struct NormJob {
   NormShape shape = {};
   std::int64_t first_channel = 0;
   std::int64_t channels = 0;
-  StoredTensor x;
-  StoredTensor g = {};           // backward
+  EncodedTensor x;
+  EncodedTensor g = {};          // backward
   std::span<const float> gamma;  // one per channel of the tensor, as the unit takes it; beta too
   std::span<const float> beta;   // forward
   RangeBnConfig config = {};
@@ -52,9 +52,9 @@ struct NormJob {
 inline NormStreams streams_of(const NormJob& job) {
   return {.channels = job.channels,
           .elements = job.elements(),
-          .x_bits = job.x.bits(),
+          .x_bits = job.x.type().bits(),
           .result_bits = job.drain ? job.drain->to.bits() : formats::fp32.bits(),
-          .gradient_bits = job.g.bits()};
+          .gradient_bits = job.g.type().bits()};
 }
 
 struct NormRun {

@@ -15,8 +15,8 @@ NormMemory::NormMemory(const NormMemoryParts& parts, const NormJob& job, const N
 
 // ---------------------------------------------------------------------------------------------------- DRAM
 
-void NormMemory::fill(const StoredTensor& tensor, bool gradient) {
-  const int bits = tensor.bits();
+void NormMemory::fill(const EncodedTensor& tensor, bool gradient) {
+  const int bits = tensor.type().bits();
   std::vector<std::uint8_t> packed;
   for (std::int64_t i = 0; i < plan_.steps(); ++i) {
     const NormStep step = plan_.step(i);

@@ -50,7 +50,7 @@ class NormMemory {
   // the step before. After the last step comes the last write-back.
   enum class Transfer : std::uint8_t { load_x, load_g, write_back };
 
-  void fill(const StoredTensor& tensor, bool gradient);
+  void fill(const EncodedTensor& tensor, bool gradient);
   bool exists() const;
   void next();
   void start();

@@ -17,19 +17,24 @@ void set_format(UnitParameters& parameters, const std::string& prefix, const For
   parameters.set(prefix + "Specials", static_cast<int>(format.specials));
 }
 
-UnitParameters integer_parameters(const Architecture& arch, const IntegerWidths& widths) {
-  return {
-      {"Rows", arch.rows},   {"Cols", arch.cols},           {"Window", arch.window},
-      {"Depth", arch.depth}, {"Port", arch.port},           {"ABits", widths.a},
-      {"BBits", widths.b},   {"AccBits", int_mac_acc_bits}, {"DrainStages", arch.pipe_latency == 1 ? 0 : 1}};
+UnitParameters integer_parameters(const Architecture& arch, const ArrayFormats& formats) {
+  return {{"Rows", arch.rows},
+          {"Cols", arch.cols},
+          {"Window", arch.window},
+          {"Depth", arch.depth},
+          {"Port", arch.port},
+          {"ABits", formats.a.bits()},
+          {"BBits", formats.b.bits()},
+          {"AccBits", int_mac_acc_bits},
+          {"DrainStages", arch.pipe_latency == 1 ? 0 : 1}};
 }
 
 }  // namespace
 
-std::string array_name(const ArrayFormats& formats) { return formats.integers ? "int_array" : "mac_array"; }
+std::string array_name(const ArrayFormats& formats) { return formats.integers() ? "int_array" : "mac_array"; }
 
 UnitParameters array_parameters(const Architecture& arch, const ArrayFormats& formats) {
-  if (formats.integers) return integer_parameters(arch, *formats.integers);
+  if (formats.integers()) return integer_parameters(arch, formats);
   const bool stochastic = formats.c_rounding.stochastic();
   UnitParameters parameters{{"Rows", arch.rows},
                             {"Cols", arch.cols},
@@ -43,8 +48,8 @@ UnitParameters array_parameters(const Architecture& arch, const ArrayFormats& fo
                             {"CSaturate", formats.c_overflow == Overflow::saturate ? 1 : 0},
                             {"Leap", formats.leap},
                             {"QuantStages", arch.pipe_latency == 1 ? 0 : 1}};
-  set_format(parameters, "A", formats.a);
-  set_format(parameters, "B", formats.b);
+  set_format(parameters, "A", formats.a.format());
+  set_format(parameters, "B", formats.b.format());
   set_format(parameters, "C", formats.c);
   return parameters;
 }
@@ -53,12 +58,12 @@ std::unique_ptr<ArrayUnit> make_systemc_array(const Architecture& arch, const Ar
   const ArrayOptions options{.pipe_latency = arch.pipe_latency, .acc_double_buffer = arch.acc_double_buffer};
   const UnitParameters parameters = array_parameters(arch, formats);
   const char* name = sc_core::sc_gen_unique_name(array_name(formats).c_str());
-  if (formats.integers) return std::make_unique<IntArrayUnit>(name, parameters, options);
+  if (formats.integers()) return std::make_unique<IntArrayUnit>(name, parameters, options);
   return std::make_unique<MacArrayUnit>(name, parameters, options);
 }
 
 void check_array(const Architecture& arch, const ArrayFormats& formats) {
-  if (formats.integers) int_array_config(array_parameters(arch, formats)).check();
+  if (formats.integers()) int_array_config(array_parameters(arch, formats)).check();
 }
 
 void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
@@ -75,8 +80,8 @@ void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
     refuse("port of " + std::to_string(arch.port) + " slices with a window of " +
            std::to_string(arch.window));
   }
-  if (formats.integers) return;
-  for (const Format& format : {formats.a, formats.b, formats.c}) {
+  if (formats.integers()) return;
+  for (const Format& format : {formats.a.format(), formats.b.format(), formats.c}) {
     if (format.bias < 0) {
       throw std::invalid_argument("the RTL array has no format with a negative bias: " + format.name() +
                                   "; take the engine fast or systemc");

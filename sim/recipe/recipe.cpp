@@ -34,47 +34,39 @@ void check_scale(const std::string& key, const TensorFormat& tensor) {
     refuse(key + ".scale_exponent", "must be -128..127");
 }
 
-// Two operands of one GEMM; `of` says which.
-void check_pair(const Recipe& recipe, const std::string& key, const TensorFormat& a, const TensorFormat& b,
-                const std::string& of) {
-  switch (recipe.arithmetic) {
-    case Arithmetic::fp32:
-      break;
-    case Arithmetic::floating:
-      try {
-        check_exact_product(a.format, b.format);
-      } catch (const std::invalid_argument& error) {
-        refuse(key, "the " + of + " multiplies " + a.format.name() + " by " + b.format.name() + ": " +
-                        error.what());
-      }
-      break;
-    case Arithmetic::gemmlowp:
-      // ARITHMETIC.md 5, "Integer GEMM".
-      if (a.bits == 16 && b.bits == 16)
-        refuse(key, "both operands of the " + of + " have 16 bits; at most one may");
-      break;
+// Two operands of one GEMM; `of` says which. Their types are those of the arithmetic.
+void check_pair(const std::string& key, const ElementType& a, const ElementType& b, const std::string& of) {
+  if (a.is_code()) {
+    try {
+      check_exact_product(a.format(), b.format());
+    } catch (const std::invalid_argument& error) {
+      refuse(key, "the " + of + " multiplies " + a.name() + " by " + b.name() + ": " + error.what());
+    }
+  } else if (a.is_integer() && a.bits() == 16 && b.bits() == 16) {
+    // ARITHMETIC.md 5, "Integer GEMM".
+    refuse(key, "both operands of the " + of + " have 16 bits; at most one may");
   }
 }
 
 void check_tensor(const Recipe& recipe, const std::string& key, const TensorFormat& tensor, bool operand) {
   check_rounding(key, tensor.rounding);
   check_scale(key, tensor);
+  const ElementType& type = tensor.type;
   switch (recipe.arithmetic) {
     case Arithmetic::fp32:
-      if (tensor.format != formats::fp32)
-        refuse(key + ".format", tensor.format.name() + " with arithmetic fp32; it must be fp32");
+      if (!type.is_fp32()) refuse(key + ".format", type.name() + " with arithmetic fp32; it must be fp32");
       break;
     case Arithmetic::floating:
-      if (operand && tensor.format.bits() > 8) {
-        refuse(key + ".format", tensor.format.name() + " has " + std::to_string(tensor.format.bits()) +
-                                    " bits; the multipliers take at most 8");
+      if (operand && type.bits() > 8) {
+        refuse(key + ".format",
+               type.name() + " has " + std::to_string(type.bits()) + " bits; the multipliers take at most 8");
       }
-      if (!exact_in_fp32(tensor.format))
-        refuse(key + ".format", tensor.format.name() + " reaches beyond fp32; choose a smaller range");
+      if (!exact_in_fp32(type.format()))
+        refuse(key + ".format", type.name() + " reaches beyond fp32; choose a smaller range");
       break;
     case Arithmetic::gemmlowp:
-      if (operand ? tensor.bits != 8 && tensor.bits != 16 : tensor.bits != 32)
-        refuse(key + ".bits", operand ? "must be 8 or 16" : "must be 32: sums of gemmlowp stay FP32");
+      if (operand && type.bits() != 8 && type.bits() != 16) refuse(key + ".bits", "must be 8 or 16");
+      if (!operand && !type.is_fp32()) refuse(key + ".bits", "must be 32: sums of gemmlowp stay FP32");
       if (tensor.rounding.mode == Rounding::Mode::rtz)
         refuse(key + ".rounding", "a gemmlowp quantizer rounds rne or sr:r");
       break;
@@ -91,11 +83,8 @@ void check_accumulator(const Recipe& recipe) {
   check_rounding("accumulator", accumulator.rounding);
   if (accumulator.kind == Accumulator::Kind::chunk && accumulator.inner_rounding.stochastic())
     check_random_bits("accumulator.inner_rounding", accumulator.inner_rounding.random_bits);
-  if (recipe.arithmetic == Arithmetic::fp32 &&
-      (accumulator.kind != Accumulator::Kind::plain || accumulator.format != formats::fp32 ||
-       accumulator.rounding != Rounding::rne())) {
+  if (recipe.weights.type.is_fp32() && !accumulator.is_fp32_rne())
     refuse("accumulator", "arithmetic fp32 accumulates in fp32, rne, plain");
-  }
 }
 
 void check_loss_scale(const LossScaleRule& rule) {
@@ -118,12 +107,12 @@ void check_pruning(const Recipe& recipe, const PruningRule& rule) {
   if (rule.refresh_steps < 1) refuse("pruning.refresh_steps", "must be at least 1");
   if (rule.min_cosine && rule.threshold == PruningRule::Threshold::quantile)
     refuse("pruning.min_cosine", "needs pruning.threshold lognormal");
-  if (recipe.arithmetic != Arithmetic::floating) refuse("pruning", "needs arithmetic floating");
+  if (!recipe.errors.type.is_code()) refuse("pruning", "needs arithmetic floating");
 }
 
 void check_error_copy(const Recipe& recipe, const TensorFormat& copy) {
   check_tensor(recipe, "errors_for_weights", copy, true);
-  if (recipe.arithmetic != Arithmetic::floating) return;
+  if (!copy.type.is_code()) return;
   // A layer has one scale register and one pruner for its errors.
   if (recipe.errors.scale != TensorFormat::Scale::fixed || copy.scale != TensorFormat::Scale::fixed)
     refuse("errors_for_weights", "needs scale: fixed, for itself and for errors");
@@ -192,10 +181,10 @@ void Recipe::check() const {
   check_tensor(*this, "errors", errors, true);
   check_tensor(*this, "weight_gradients", weight_gradients, false);
   if (errors_for_weights) check_error_copy(*this, *errors_for_weights);
-  check_pair(*this, "weights", activations, weights, "forward pass");
-  check_pair(*this, "errors", errors, weights, "input gradient");
-  check_pair(*this, errors_for_weights ? "errors_for_weights" : "errors", errors_for_weights.value_or(errors),
-             activations, "weight gradient");
+  check_pair("weights", activations.type, weights.type, "forward pass");
+  check_pair("errors", errors.type, weights.type, "input gradient");
+  check_pair(errors_for_weights ? "errors_for_weights" : "errors", errors_for_weights.value_or(errors).type,
+             activations.type, "weight gradient");
   check_accumulator(*this);
   if (master_weights.format != formats::fp32 && master_weights.format != formats::fp16)
     refuse("master_weights.format", master_weights.format.name() + "; it must be fp32 or fp16");
@@ -208,7 +197,7 @@ void Recipe::check() const {
     if (sampling->levels < 1 || sampling->levels > 255) refuse("sampling.levels", "must be 1..255");
     check_random_bits("sampling.random_bits", sampling->random_bits);
     // The samples are FP32 multiples of a step, which no 8-bit format holds (ARITHMETIC.md 10).
-    if (arithmetic != Arithmetic::fp32) refuse("sampling", "needs arithmetic fp32");
+    if (!weights.type.is_fp32()) refuse("sampling", "needs arithmetic fp32");
   }
 }
 

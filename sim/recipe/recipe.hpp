@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,11 +11,12 @@
 #include "models/format/convert.hpp"
 #include "models/mac/accumulator.hpp"
 #include "models/norm/range_bn_tensor.hpp"
+#include "models/tensor/encode.hpp"
 #include "models/update/loss_scale.hpp"
 
 namespace mantissa {
 
-// What the multipliers take.
+// What the multipliers take: the word of the YAML file, which decides what the elements of tensors may be.
 enum class Arithmetic : std::uint8_t {
   fp32,      // FP32 operands, fused into FP32: the baseline, golden model only
   floating,  // codes of up to 8 bits
@@ -35,14 +35,24 @@ struct TensorFormat {
     max,     // the largest magnitude lands in the format's top binade
     centre,  // the mean of log2|x| lands at 0 (Chmiel et al. 2021)
   };
-  Format format = formats::fp32;
+  ElementType type;  // FP32: nothing is quantized, and nothing below counts
   Rounding rounding = Rounding::rne();
   Overflow overflow = Overflow::ieee;
   bool via_fp16 = false;
   Scale scale = Scale::fixed;
   int scale_exponent = 0;
-  int bits = 8;             // gemmlowp: 8 or 16; of weight gradients also 32: they stay FP32
-  bool exact_zero = false;  // gemmlowp: the range is moved until an integer stands for zero
+  bool exact_zero = false;  // integers: the range is moved until one of them stands for zero
+
+  // With the exponent that the rule gave.
+  Encoding encoding(int exponent) const {
+    return {.type = type,
+            .rounding = rounding,
+            .overflow = overflow,
+            .via_fp16 = via_fp16,
+            .scale = exponent,
+            .exact_zero = exact_zero};
+  }
+  bool stochastic() const { return !type.is_fp32() && rounding.stochastic(); }
 };
 
 struct LossScaleRule {
@@ -71,7 +81,7 @@ struct PruningRule {
   double sparsity = 0.85;  // target share of zeros per layer
   int random_bits = 16;
   double max_sparsity = 0.95;  // of layers that make up for others
-  std::optional<double> min_cosine;
+  std::optional<double> min_cosine = std::nullopt;
   std::int64_t refresh_steps = 100;
   bool choose_format = false;  // 8-bit format per layer from sigma
   Threshold threshold = Threshold::lognormal;
@@ -118,6 +128,8 @@ struct Recipe {
   std::optional<SamplingRule> sampling;
 
   const TensorFormat& of(TensorClass tensor_class) const;
+  // Results of GEMMs and batch norms leave through quantizers of codes; of other arithmetics they stay FP32.
+  bool drains_codes() const { return errors.type.is_code(); }
   // Throws std::invalid_argument for what does not go together.
   void check() const;
 };

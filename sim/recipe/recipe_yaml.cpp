@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "models/random/lfsr.hpp"
+#include "sim/recipe/recipe_words.hpp"
 #include "sim/support/digest.hpp"
 #include "sim/support/yaml_reader.hpp"
 
@@ -16,21 +17,22 @@ constexpr double below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
 
 Rounding rounding_of(const std::string& text) { return Rounding::parse(text); }
 Format format_of(const std::string& text) { return Format::parse(text); }
+// 32 bits: the sums stay FP32.
+ElementType integers_of(int bits) { return bits == 32 ? ElementType() : ElementType::integer(bits); }
 
 void read_tensor(YamlMap& root, const std::string& key, Arithmetic arithmetic, TensorFormat& tensor) {
   std::optional<YamlMap> map = root.map(key);
   if (!map) return;
   if (arithmetic == Arithmetic::gemmlowp) {
-    map->read("bits", tensor.bits, {1, 32});
+    int bits = tensor.type.bits();
+    map->read("bits", bits, {1, 32});
+    tensor.type = integers_of(bits);
     map->read("exact_zero", tensor.exact_zero);
   } else {
-    map->read_with("format", tensor.format, format_of);
+    map->read_with("format", tensor.type, format_of);
     map->read_with("overflow", tensor.overflow, [](const std::string& text) { return parse_overflow(text); });
-    map->read_word<bool>("via", tensor.via_fp16, {{"direct", false}, {"fp16", true}});
-    map->read_word<TensorFormat::Scale>("scale", tensor.scale,
-                                        {{"fixed", TensorFormat::Scale::fixed},
-                                         {"max", TensorFormat::Scale::max},
-                                         {"centre", TensorFormat::Scale::centre}});
+    map->read_one_of("via", tensor.via_fp16, via_words);
+    map->read_one_of("scale", tensor.scale, scale_words);
     map->read("scale_exponent", tensor.scale_exponent, {-128, 127});
     if (tensor.scale != TensorFormat::Scale::fixed && map->has("scale_exponent"))
       map->refuse("scale_exponent", "scale_exponent belongs to scale: fixed");
@@ -74,10 +76,7 @@ void read_loss_scale(YamlMap& root, LossScaleRule& rule) {
   std::optional<YamlMap> map = root.map("loss_scale");
   if (!map) return;
   const Limits<int> exponents{LossScale::min_exponent, LossScale::max_exponent};
-  map->read_word<LossScaleRule::Kind>("kind", rule.kind,
-                                      {{"none", LossScaleRule::Kind::none},
-                                       {"constant", LossScaleRule::Kind::constant},
-                                       {"dynamic", LossScaleRule::Kind::dynamic}});
+  map->read_one_of("kind", rule.kind, loss_scale_words);
   if (rule.kind != LossScaleRule::Kind::none) {
     map->require("exponent");
     map->read("exponent", rule.exponent, exponents);
@@ -101,11 +100,9 @@ void read_loss_scale(YamlMap& root, LossScaleRule& rule) {
 void read_norm(YamlMap& root, NormRule& rule) {
   std::optional<YamlMap> map = root.map("norm");
   if (!map) return;
-  map->read_word<NormRule::Kind>("kind", rule.kind,
-                                 {{"standard", NormRule::Kind::standard}, {"range", NormRule::Kind::range}});
+  map->read_one_of("kind", rule.kind, norm_words);
   if (rule.kind == NormRule::Kind::range) {
-    map->read_word<NormPrecision>("precision", rule.range.precision,
-                                  {{"fp32", NormPrecision::fp32}, {"int8", NormPrecision::int8}});
+    map->read_one_of("precision", rule.range.precision, precision_words);
     map->read_with("constant", rule.range.channel.constant,
                    [](const std::string& text) { return parse_range_constant(text); });
     map->read("chunks", rule.range.channel.chunks, {std::int64_t{1}, std::int64_t{1} << 20});
@@ -129,9 +126,7 @@ std::optional<PruningRule> read_pruning(YamlMap& root) {
   map->read("refresh_steps", rule.refresh_steps, {std::int64_t{1}, max_steps});
   map->read("choose_format", rule.choose_format);
   map->read("feedback", rule.feedback);
-  map->read_word<PruningRule::Threshold>(
-      "threshold", rule.threshold,
-      {{"lognormal", PruningRule::Threshold::lognormal}, {"quantile", PruningRule::Threshold::quantile}});
+  map->read_one_of("threshold", rule.threshold, threshold_words);
   map->finish();
   return rule;
 }
@@ -166,14 +161,13 @@ Recipe read_recipe(const YamlDocument& document) {
   root.require("arithmetic");
   root.read("name", recipe.name);
   root.read("source", recipe.source);
-  root.read_word<Arithmetic>(
-      "arithmetic", recipe.arithmetic,
-      {{"fp32", Arithmetic::fp32}, {"floating", Arithmetic::floating}, {"gemmlowp", Arithmetic::gemmlowp}});
+  root.read_one_of("arithmetic", recipe.arithmetic, arithmetic_words);
   if (recipe.arithmetic != Arithmetic::fp32) {
     for (const char* key : {"weights", "activations", "errors"}) root.require(key);
   }
   if (recipe.arithmetic == Arithmetic::gemmlowp) {
-    recipe.weight_gradients.bits = 32;
+    for (TensorFormat* operand : {&recipe.weights, &recipe.activations, &recipe.errors})
+      operand->type = ElementType::integer(8);
     if (root.has("accumulator"))
       root.refuse("accumulator", "accumulator: gemmlowp sums exactly in 48 bits; leave this section out");
   }
@@ -183,6 +177,7 @@ Recipe read_recipe(const YamlDocument& document) {
   read_tensor(root, "weight_gradients", recipe.arithmetic, recipe.weight_gradients);
   if (root.has("errors_for_weights")) {
     recipe.errors_for_weights.emplace();
+    if (recipe.errors.type.is_integer()) recipe.errors_for_weights->type = ElementType::integer(8);
     read_tensor(root, "errors_for_weights", recipe.arithmetic, *recipe.errors_for_weights);
   }
   recipe.accumulator = read_accumulator(root);

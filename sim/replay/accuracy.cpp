@@ -81,6 +81,12 @@ Sums sum_block(std::span<const float> results, std::span<const Reference> refere
 
 }  // namespace
 
+std::optional<Grid> grid_of(const EncodedTensor& tensor) {
+  const ElementType type = tensor.type();
+  if (type.is_integer()) return std::nullopt;
+  return Grid{type.format(), tensor.scale()};
+}
+
 template <class Reference>
 Accuracy measure_accuracy(std::span<const float> results, std::span<const Reference> reference,
                           const std::optional<Grid>& grid, int threads) {

@@ -5,15 +5,13 @@
 #include <span>
 
 #include "models/format/convert.hpp"
+#include "models/tensor/encoded_tensor.hpp"
 #include "sim/report/replay_report.hpp"
 
 namespace mantissa::replay {
 
-// The grid that results lie on: codes of a format that stand for value * 2^scale.
-struct Grid {
-  Format format = formats::fp32;
-  int scale = 0;
-};
+// The grid that a tensor's numbers lie on; none for integers, whose steps are not those of a format.
+std::optional<Grid> grid_of(const EncodedTensor& tensor);
 
 // Results against their reference, element by element; Reference is float or double. Without a grid max_ulp
 // is NaN. Sums are taken in blocks and in order, so the figures do not depend on the number of threads.

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 
-#include "sim/replay/layer_plan.hpp"
+#include "sim/arch/architecture.hpp"
+#include "sim/replay/step_plan.hpp"
 
 namespace mantissa::replay {
 
 // Throws std::invalid_argument, with the layer, the pass and the key that is too small, where not even one
 // window of an operand fits half a buffer. Other simulators' dataflows have no buffers.
-void check_buffers(const trace::Trace& trace, std::uint32_t step, const LayerPlan& plan, const Recipe& recipe,
+void check_buffers(const trace::Trace& trace, std::uint32_t step, const PlannedLayer& planned,
                    const Architecture& arch);
 
 }  // namespace mantissa::replay

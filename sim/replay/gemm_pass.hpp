@@ -6,41 +6,33 @@
 #include <span>
 #include <vector>
 
-#include "models/mac/accumulator.hpp"
 #include "models/mac/lowering.hpp"
-#include "models/mac/stream_id.hpp"
 #include "sim/arch/architecture.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/layer/layer_plan.hpp"
 #include "sim/machine/array_job.hpp"
-#include "sim/recipe/recipe.hpp"
-#include "sim/replay/operand.hpp"
+#include "sim/replay/recorded_operand.hpp"
 
 namespace mantissa::replay {
 
 struct GemmPass {
   ConvShape geometry;
   Pass pass = Pass::forward;
-  const Operand* first = nullptr;   // what A is made of (lowering.hpp)
-  const Operand* second = nullptr;  // what B is made of
+  const RecordedOperand* first = nullptr;   // what A is made of (lowering.hpp)
+  const RecordedOperand* second = nullptr;  // what B is made of
   std::span<const float> bias = {};
-  Accumulator accumulator = {};
-  // How the results leave: none for results that stay FP32.
-  std::optional<TensorFormat> output = std::nullopt;
-  int loss_exponent = 0;  // of the results
   bool skip = false;
-  std::uint64_t run_seed = 1;
-  StreamId stream = {};  // unit and operand are set here
 };
 
 struct GemmPassResult {
-  PassSides sides;                   // of one group
-  std::vector<float> sums;           // [groups, m, n], bias added
-  std::vector<double> reference;     // the same product in FP64 on the recorded numbers
-  std::vector<std::uint32_t> codes;  // what the drain made of the sums; empty if they stay FP32
-  std::vector<float> values;         // the results as numbers
-  int output_scale = 0;              // a code stands for value * 2^output_scale
-  int drain_scale = 0;               // register of the drain quantizer
-  ConversionCounts counts;           // of the drain
+  PassSides sides;                      // of one group
+  std::vector<float> sums;              // [groups, m, n], bias added
+  std::vector<double> reference;        // the same product in FP64 on the recorded numbers
+  std::optional<TensorFormat> drained;  // how the results left; none: they stay FP32
+  std::vector<float> values;            // the results as numbers
+  int output_scale = 0;                 // a code stands for value * 2^output_scale
+  int drain_scale = 0;                  // register of the drain quantizer
+  ConversionCounts counts;              // of the drain
   std::uint64_t suppressed = 0;
   std::vector<std::vector<std::uint16_t>> nonzero;  // per group: of A, per row and window
   std::uint64_t a_nonzero = 0;
@@ -52,17 +44,21 @@ struct GemmPassResult {
 
 // The golden kernels and the closed form. Memory beyond the results is bounded: A or B is lowered part by
 // part.
-GemmPassResult run_gemm_pass(const GemmPass& pass, const Architecture& arch, int threads);
+GemmPassResult run_gemm_pass(const GemmPass& pass, LayerPlan& plan, const Step& step,
+                             const Architecture& arch);
 
-// Where the pass's random numbers come from.
-DrawSource draws_of(const GemmPass& pass, const Architecture& arch, RandomUnit unit);
+// What the drain made of the sums, as machines give it: codes, or the FP32 patterns of results that stay
+// FP32.
+std::vector<std::uint32_t> output_codes(const GemmPass& pass, const GemmPassResult& result,
+                                        const LayerPlan& plan, const Step& step);
 
 // The bias in the scale of the sums, as the array gets it.
 std::vector<float> scaled_bias(const GemmPass& pass);
 
-// The array that the pass needs, for engines that simulate one; none for FP32.
-std::optional<ArrayFormats> array_formats(const GemmPass& pass);
+// The array that multiplies such operands and drains so; FP32 operands need none.
+ArrayFormats array_formats(const ElementType& a, const ElementType& b, const Accumulator& accumulator,
+                           const std::optional<TensorFormat>& drain);
 // Element widths in memory.
-GemmShape shape_of(const GemmPass& pass, const PassSides& sides);
+GemmShape shape_of(const GemmPass& pass, const GemmPassResult& result);
 
 }  // namespace mantissa::replay

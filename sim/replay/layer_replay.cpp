@@ -4,182 +4,135 @@
 #include <utility>
 
 #include "models/kernels/quantize.hpp"
-#include "models/mac/stream_id.hpp"
-#include "models/sparsity/lognormal.hpp"
 #include "sim/arch/norm_cycles.hpp"
-#include "sim/energy/energy_actions.hpp"
-#include "sim/replay/norm_stream.hpp"
+#include "sim/replay/accuracy.hpp"
+#include "sim/replay/pass_work.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/gradient.hpp"
 
 namespace mantissa::replay {
 namespace {
 
-using trace::Role;
+TensorClass class_of(Role role) {
+  if (role == Role::weight) return TensorClass::weights;
+  return is_gradient(role) ? TensorClass::errors : TensorClass::activations;
+}
 
-// A layer that the recipe leaves in FP32.
-TensorFormat fp32_format() { return {}; }
-
-std::string describe(const GemmPass& pass) {
-  std::string text = pass.first->format_name() + " x " + pass.second->format_name() + " -> ";
-  text += pass.first->arithmetic == Arithmetic::gemmlowp ? "int48 -> fp32" : pass.accumulator.name();
-  if (pass.output) text += " -> " + pass.output->format.name() + " " + pass.output->rounding.name();
+std::string describe(const GemmPass& pass, const GemmPassResult& result, const Accumulator& accumulator) {
+  const ElementType a = pass.first->encoded.type();
+  std::string text = a.short_name() + " x " + pass.second->encoded.type().short_name() + " -> ";
+  text += a.is_integer() ? "int48 -> fp32" : accumulator.name();
+  if (result.drained) text += " -> " + result.drained->type.name() + " " + result.drained->rounding.name();
   return text;
 }
 
-NumberKind kind_of(const Operand& operand) {
-  return operand.arithmetic == Arithmetic::gemmlowp ? NumberKind::integer(operand.range.bits)
-                                                    : NumberKind::floating(operand.format);
+std::string describe(const NormLayer& layer) {
+  if (layer.rule.kind == NormRule::Kind::standard) return "batch norm, fp32";
+  return "range batch norm, chunks: " + std::to_string(layer.rule.range.channel.chunks);
 }
 
-// What the pass did besides multiplying, for the energy tables.
-GemmWork work_of(const GemmPass& pass, const Architecture& arch, const GemmPassResult& result,
-                 std::initializer_list<const Operand*> made) {
-  GemmWork work{.a = kind_of(*pass.first),
-                .b = kind_of(*pass.second),
-                .c = NumberKind::floating(pass.output ? pass.output->format : formats::fp32),
-                .accumulator = pass.accumulator,
-                .k = result.sides.k,
-                .bias = !pass.bias.empty(),
-                .cost = result.cost,
-                .quantized = {}};
-  for (const Operand* operand : made) {
-    if (operand->arithmetic != Arithmetic::fp32)
-      work.quantized.push_back({kind_of(*operand), operand->values.size()});
-    work.draws += operand->draws;
-    work.pruned += operand->pruned;
-  }
-  // Every lane ticks in every row of every tile; an accumulator's generator at every rounding of a tile.
-  if (pass.output && pass.output->rounding.stochastic())
-    work.draws += result.cost.tiles * arch.rows * arch.cols;
-  if (pass.first->arithmetic == Arithmetic::floating && pass.accumulator.stochastic())
-    work.draws += result.cost.tiles * pass.accumulator.roundings(result.sides.k) * arch.cols;
-  return work;
+std::string place(const Step& step, const PlannedLayer& layer) {
+  return "step " + std::to_string(step.number) + ", layer " + layer.layer->name;
 }
 
 }  // namespace
 
 LayerReplay::LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-                         Options options, Engine& engine, ReplayReport& report)
+                         Options options, CrossCheck* check, ReplayReport& report)
     : trace_(trace),
       recipe_(recipe),
       arch_(arch),
       options_(std::move(options)),
-      engine_(engine),
+      check_(check),
       report_(report),
       own_results_(trace, recipe, arch, report.run_bits),
       staging_(arch) {}
 
-void LayerReplay::run(std::uint32_t step, const LayerPlan& plan) {
+void LayerReplay::run(std::uint32_t number, PlannedLayer& layer) {
+  const Step step{.seed = report_.seed,
+                  .number = number,
+                  .rows = arch_.rows,
+                  .cols = arch_.cols,
+                  .threads = options_.threads,
+                  .refresh = true,
+                  .loss_exponent = loss_exponent(trace_, number, recipe_)};
   try {
-    if (plan.layer->kind == trace::LayerKind::batchnorm) {
-      run_norm(step, plan);
+    if (multiplies(layer.layer->kind)) {
+      run_gemms(step, layer);
     } else {
-      run_gemms(step, plan);
+      run_norm(step, layer);
     }
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(trace_.path().string() + ": step " + std::to_string(step) + ", layer " +
-                                in_quotes(plan.layer->name) + ": " + error.what());
+    throw std::invalid_argument(trace_.path().string() + ": step " + std::to_string(number) + ", layer " +
+                                in_quotes(layer.layer->name) + ": " + error.what());
   }
 }
 
-void LayerReplay::note(std::uint32_t step, const LayerPlan& plan, const std::string& what) {
-  report_.notes.push_back("step " + std::to_string(step) + ", layer " + plan.layer->name + ": " + what);
+void LayerReplay::note(const Step& step, const PlannedLayer& layer, const std::string& what) {
+  report_.notes.push_back(place(step, layer) + ": " + what);
 }
 
-DrawSource LayerReplay::draws(std::uint32_t step, const LayerPlan& plan, Pass pass, RandomUnit unit,
-                              mantissa::Operand side) const {
-  const StreamId stream{.step = step, .layer = plan.index, .pass = pass, .unit = unit, .operand = side};
-  return {.run_seed = report_.seed, .stream = stream.value(), .lanes = arch_.cols};
-}
-
-Operand LayerReplay::operand(std::uint32_t step, const LayerPlan& plan, Role role, TensorClass tensor_class,
-                             const TensorFormat& how, Pass pass, mantissa::Operand side) {
-  const bool error = tensor_class == TensorClass::errors;
-  OperandRule rule{.arithmetic = plan.arithmetic,
-                   .how = as_in_run(plan.run, *plan.layer, role, how),
-                   .loss_exponent = error ? plan.loss_exponent : 0};
-  rule.draws = draws(
-      step, plan, pass,
-      plan.arithmetic == Arithmetic::gemmlowp ? RandomUnit::gemmlowp_quantizer : RandomUnit::tensor_quantizer,
-      side);
-  if (error && plan.tau) {
-    rule.pruner =
-        Pruner{.tau = tau_code(*plan.tau, formats::fp32), .random_bits = recipe_.pruning->random_bits};
-    rule.prune_draws = draws(step, plan, pass, RandomUnit::pruner, side);
-  }
-  Operand result = prepare_operand(trace_.values(step, *plan.layer, role), rule, options_.threads);
-  result.report.step = step;
-  result.report.layer = plan.layer->name;
-  result.report.tensor_class = name_of(tensor_class);
-  report_.tensors.push_back(result.report);
+RecordedOperand LayerReplay::operand(const Step& step, PlannedLayer& layer, const OperandSite& site) {
+  RecordedOperand result(values(step, layer, site.role), site, step, layer.plan);
+  TensorReport tensor = result.report;
+  tensor.step = step.number;
+  tensor.layer = layer.layer->name;
+  tensor.tensor_class = name_of(class_of(site.role));
+  report_.tensors.push_back(std::move(tensor));
   return result;
 }
 
-void LayerReplay::run_gemms(std::uint32_t step, const LayerPlan& plan) {
-  const std::optional<ConvShape> geometry = geometry_of(trace_, step, *plan.layer);
+void LayerReplay::count_gradient(const Step& step, const PlannedLayer& layer,
+                                 std::span<const float> gradient) {
+  GradientReport report = trace::describe_gradient(gradient);
+  report.step = step.number;
+  report.layer = layer.layer->name;
+  report.tau = layer.plan.registers.tau.value_or(0);
+  report_.gradients.push_back(std::move(report));
+}
+
+void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
+  const std::optional<ConvShape> geometry = geometry_of(trace_, step.number, *layer.layer);
   if (!geometry) {
-    const bool input = trace_.find(step, *plan.layer, Role::input) != nullptr;
-    note(step, plan, std::string("left out, its ") + (input ? "weight" : "input") + " is not recorded");
+    const char* missing = recorded(step, layer, Role::input) ? "weight" : "input";
+    note(step, layer, std::string("left out, its ") + missing + " is not recorded");
     return;
   }
-  const bool exempt = plan.arithmetic == Arithmetic::fp32;
-  const TensorFormat plain = fp32_format();
-  const Operand x = operand(step, plan, Role::input, TensorClass::activations,
-                            exempt ? plain : recipe_.activations, Pass::forward, mantissa::Operand::a);
-  const Operand w = operand(step, plan, Role::weight, TensorClass::weights, exempt ? plain : recipe_.weights,
-                            Pass::forward, mantissa::Operand::b);
+  const RecordedOperand x = operand(step, layer, layer.plan.input());
+  const RecordedOperand w = operand(step, layer, layer.plan.weight());
   std::vector<float> bias;
-  if (trace_.find(step, *plan.layer, Role::bias) != nullptr)
-    bias = trace_.values(step, *plan.layer, Role::bias);
-
+  if (recorded(step, layer, Role::bias)) bias = values(step, layer, Role::bias);
   GemmPass pass{.geometry = *geometry,
                 .pass = Pass::forward,
                 .first = &x,
                 .second = &w,
                 .bias = bias,
-                .accumulator = exempt ? Accumulator{} : recipe_.accumulator,
-                .skip = arch_.skip_forward,
-                .run_seed = report_.seed,
-                .stream = {.step = step, .layer = plan.index}};
-  const bool codes = plan.arithmetic == Arithmetic::floating;
-  if (codes) pass.output = as_in_run(plan.run, *plan.layer, Role::output, recipe_.activations);
-  run_pass(step, plan, pass, {&x, &w});
+                .skip = arch_.skip_forward};
+  run_pass(step, layer, pass, {&x, &w});
 
-  if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {
-    note(step, plan, "forward only, its output gradient is not recorded");
+  if (!recorded(step, layer, Role::grad_output)) {
+    note(step, layer, "forward only, its output gradient is not recorded");
     return;
   }
-  const Operand g = operand(step, plan, Role::grad_output, TensorClass::errors, exempt ? plain : plan.errors,
-                            Pass::input_gradient, mantissa::Operand::a);
-  GradientReport gradient = trace::describe_gradient(g.values);
-  gradient.step = step;
-  gradient.layer = plan.layer->name;
-  gradient.tau = plan.tau.value_or(0);
-  report_.gradients.push_back(std::move(gradient));
-
-  pass.bias = {};
-  pass.first = &g;
-  pass.skip = arch_.skip_gradients;
-  pass.loss_exponent = plan.loss_exponent;
-  const bool both = plan.layer->input_gradient;
-  if (both) {
-    pass.pass = Pass::input_gradient;
-    if (codes) pass.output = as_in_run(plan.run, *plan.layer, Role::grad_input, recipe_.errors);
-    run_pass(step, plan, pass, {&g});
-  }
+  const RecordedOperand g = operand(step, layer, layer.plan.error());
+  count_gradient(step, layer, g.values);
+  pass = {.geometry = *geometry,
+          .pass = Pass::input_gradient,
+          .first = &g,
+          .second = &w,
+          .skip = arch_.skip_gradients};
+  const bool both = layer.layer->input_gradient;
+  if (both) run_pass(step, layer, pass, {&g});
   pass.pass = Pass::weight_gradient;
   pass.second = &x;
-  if (codes) pass.output = as_in_run(plan.run, *plan.layer, Role::grad_weight, recipe_.weight_gradients);
-  if (recipe_.errors_for_weights && !exempt) {
-    const Operand copy = operand(step, plan, Role::grad_output, TensorClass::errors,
-                                 *recipe_.errors_for_weights, Pass::weight_gradient, mantissa::Operand::a);
+  if (const std::optional<OperandSite> site = layer.plan.error_for_weights()) {
+    const RecordedOperand copy = operand(step, layer, *site);
     pass.first = &copy;
-    run_pass(step, plan, pass, {&copy});
+    run_pass(step, layer, pass, {&copy});
   } else if (both) {
-    run_pass(step, plan, pass, {});
+    run_pass(step, layer, pass, {});
   } else {
-    run_pass(step, plan, pass, {&g});
+    run_pass(step, layer, pass, {&g});
   }
 }
 
@@ -190,33 +143,37 @@ std::vector<Energy> LayerReplay::energy_of(const ActionCounts& actions) {
   return energy;
 }
 
-void LayerReplay::run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass pass,
-                           std::initializer_list<const Operand*> made) {
-  // An integer of the GEMMLOWP quantizer is no zero that could be left out; other dataflows skip nothing.
-  pass.skip = pass.skip && plan.arithmetic != Arithmetic::gemmlowp && arch_.dataflow == Dataflow::os_skip;
-  const GemmPassResult result = run_gemm_pass(pass, arch_, options_.threads);
-  engine_.run(pass, result, "step " + std::to_string(step) + ", layer " + plan.layer->name);
-  own_results_.compare(step, *plan.layer, pass, result);
-
+PassReport LayerReplay::report_of(const Step& step, const PlannedLayer& layer, Pass pass) const {
   PassReport out;
-  out.step = step;
-  out.layer = plan.layer->name;
-  out.kind = name_of(plan.layer->kind);
-  out.pass = pass.pass;
-  out.gemm = shape_of(pass, result.sides);
+  out.step = step.number;
+  out.layer = layer.layer->name;
+  out.kind = name_of(layer.layer->kind);
+  out.pass = pass;
+  return out;
+}
+
+void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
+                           std::initializer_list<const RecordedOperand*> made) {
+  const bool integers = pass.first->encoded.type().is_integer();
+  // An integer of the GEMMLOWP quantizer is no zero that could be left out; other dataflows skip nothing.
+  pass.skip = pass.skip && !integers && arch_.dataflow == Dataflow::os_skip;
+  const GemmPassResult result = run_gemm_pass(pass, layer.plan, step, arch_);
+  if (check_ != nullptr) check_->run(pass, result, layer.plan, step, place(step, layer));
+  own_results_.compare(step.number, *layer.layer, pass, result);
+
+  PassReport out = report_of(step, layer, pass.pass);
+  out.gemm = shape_of(pass, result);
   out.groups = pass.geometry.groups;
-  out.formats = describe(pass);
+  out.formats = describe(pass, result, layer.plan.accumulator());
   out.cost = result.cost;
   out.dense_cycles = result.dense_cycles;
   out.suppressed = result.suppressed;
-  out.operand_sparsity =
-      plan.arithmetic == Arithmetic::gemmlowp || result.a_elements == 0
-          ? 0
-          : 1 - static_cast<double>(result.a_nonzero) / static_cast<double>(result.a_elements);
+  if (!integers && result.a_elements != 0)
+    out.operand_sparsity = 1 - static_cast<double>(result.a_nonzero) / static_cast<double>(result.a_elements);
   const double slots = static_cast<double>(arch_.rows) * arch_.cols * static_cast<double>(out.cost.cycles());
   out.utilization = slots == 0 ? 0 : static_cast<double>(out.cost.macs) / slots;
   out.accuracy = result.accuracy;
-  out.energy = energy_of(gemm_actions(arch_, work_of(pass, arch_, result, made)));
+  out.energy = energy_of(gemm_actions(arch_, gemm_work(pass, result, layer.plan, arch_, made)));
   report_.passes.push_back(std::move(out));
 
   if (!options_.staging) return;
@@ -230,109 +187,90 @@ void LayerReplay::run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass p
   }
 }
 
-void LayerReplay::run_norm(std::uint32_t step, const LayerPlan& plan) {
+void LayerReplay::run_norm(const Step& step, PlannedLayer& layer) {
   for (const Role role : {Role::input, Role::gamma, Role::beta}) {
-    if (trace_.find(step, *plan.layer, role) != nullptr) continue;
-    note(step, plan, "left out, its " + std::string(name_of(role)) + " is not recorded");
+    if (recorded(step, layer, role)) continue;
+    note(step, layer, "left out, its " + std::string(name_of(role)) + " is not recorded");
     return;
   }
-  const NormShape shape = *norm_shape_of(trace_, step, *plan.layer);
-  const Operand x = operand(step, plan, Role::input, TensorClass::activations, recipe_.activations,
-                            Pass::forward, mantissa::Operand::a);
-  const std::vector<float> gamma = trace_.values(step, *plan.layer, Role::gamma);
-  const std::vector<float> beta = trace_.values(step, *plan.layer, Role::beta);
-  NormRule rule = recipe_.norm;
-  rule.range = rule.range_of(shape.batch * shape.spatial);
-  const NormLayer layer{.shape = shape, .x = &x, .gamma = gamma, .beta = beta, .rule = rule};
-  finish_norm(step, plan, {.layer = &layer}, norm_forward(layer, options_.threads), x);
+  const RecordedOperand x = operand(step, layer, layer.plan.input());
+  const std::vector<float> gamma = values(step, layer, Role::gamma);
+  const std::vector<float> beta = values(step, layer, Role::beta);
+  const NormShape shape = *norm_shape_of(trace_, step.number, *layer.layer);
+  const NormLayer norm{.shape = shape,
+                       .x = &x,
+                       .gamma = gamma,
+                       .beta = beta,
+                       .rule = layer.plan.norm(shape.per_channel()),
+                       .quantizes = layer.plan.norm_quantizes()};
+  const NormResult forward = norm_forward(norm, step.threads);
+  finish_norm(step, layer, {.layer = &norm}, forward, x);
 
-  if (trace_.find(step, *plan.layer, Role::grad_output) == nullptr) {
-    note(step, plan, "forward only, its output gradient is not recorded");
+  if (!recorded(step, layer, Role::grad_output)) {
+    note(step, layer, "forward only, its output gradient is not recorded");
     return;
   }
-  const Operand g = operand(step, plan, Role::grad_output, TensorClass::errors, recipe_.errors,
-                            Pass::input_gradient, mantissa::Operand::a);
-  const NormPass pass{.layer = &layer,
+  const RecordedOperand g = operand(step, layer, layer.plan.error());
+  const NormPass pass{.layer = &norm,
                       .direction = NormDirection::backward,
                       .g = &g,
-                      .gradient_draws = draws(step, plan, Pass::input_gradient,
-                                              RandomUnit::gemmlowp_quantizer, mantissa::Operand::a)};
-  finish_norm(step, plan, pass, norm_backward(layer, g, pass.gradient_draws, options_.threads), g);
+                      .gradient_draws = layer.plan.draws(step, Pass::input_gradient,
+                                                         RandomUnit::gemmlowp_quantizer, Operand::a)};
+  finish_norm(step, layer, pass, norm_backward(norm, g, forward, pass.gradient_draws, step.threads), g);
 }
 
-void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPass pass, NormResult result,
-                              const Operand& made) {
+void LayerReplay::drain_norm(const Step& step, PlannedLayer& layer, const TensorFormat& format, Role role,
+                             NormPass& pass, NormResult& result, PassReport& out) {
+  const std::vector<float> expected(result.reference.begin(), result.reference.end());
+  const int scale = layer.plan.scale(step, role, format, expected);
+  pass.drain = layer.plan.drain_conversion(step, format, scale);
+  result.codes.resize(result.values.size());
+  ConversionCounts counts;
+  kernels::quantize<std::uint8_t>(result.values, *pass.drain, pass.drain_draws, result.codes, step.threads,
+                                  &counts);
+  std::vector<float> values(result.values.size());
+  kernels::dequantize(result.codes, *pass.drain, values, step.threads);
+  out.accuracy =
+      measure_accuracy<double>(values, result.reference, Grid{format.type.format(), scale}, step.threads);
+  add_counts(out.accuracy, counts);
+  own_results_.compare(step.number, *layer.layer, role, values);
+  out.formats += " -> " + format.type.name() + " " + format.rounding.name();
+}
+
+void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pass, NormResult result,
+                              const RecordedOperand& made) {
   const bool forward = pass.direction == NormDirection::forward;
   const Role role = forward ? Role::output : Role::grad_input;
-  const NormShape& shape = pass.layer->shape;
-  PassReport out;
-  out.step = step;
-  out.layer = plan.layer->name;
-  out.kind = name_of(plan.layer->kind);
-  out.pass = forward ? Pass::forward : Pass::input_gradient;
-  out.gemm = {.m = shape.channels, .n = 1, .k = shape.batch * shape.spatial};
-  out.formats = "batch norm, fp32";
-  if (pass.layer->rule.kind == NormRule::Kind::range)
-    out.formats = "range batch norm, chunks: " + std::to_string(pass.layer->rule.range.channel.chunks);
-
-  pass.drain_draws = draws(step, plan, out.pass, RandomUnit::drain_quantizer, mantissa::Operand::output);
-  int bits = 32;
-  if (recipe_.arithmetic == Arithmetic::floating) {
-    // The results leave through quantizers like the array's.
-    const TensorFormat how =
-        as_in_run(plan.run, *plan.layer, role, forward ? recipe_.activations : recipe_.errors);
-    bits = how.format.bits();
-    const std::vector<float> expected(result.reference.begin(), result.reference.end());
-    pass.drain = Conversion{.to = how.format,
-                            .rounding = how.rounding,
-                            .overflow = how.overflow,
-                            .via_fp16 = how.via_fp16,
-                            .scale = scale_exponent(how, forward ? 0 : plan.loss_exponent, expected)};
-    result.codes.resize(result.values.size());
-    std::vector<float> values(result.values.size());
-    ConversionCounts counts;
-    kernels::quantize<std::uint8_t>(result.values, *pass.drain, pass.drain_draws, result.codes,
-                                    options_.threads, &counts);
-    kernels::dequantize(result.codes, *pass.drain, values, options_.threads);
-    out.accuracy = measure_accuracy<double>(values, result.reference, Grid{how.format, pass.drain->scale},
-                                            options_.threads);
-    own_results_.compare(step, *plan.layer, role, values);
-    add_counts(out.accuracy, counts);
-    out.formats += " -> " + how.format.name() + " " + how.rounding.name();
+  PassReport out = report_of(step, layer, forward ? Pass::forward : Pass::input_gradient);
+  out.formats = describe(*pass.layer);
+  pass.drain_draws = layer.plan.draws(step, out.pass, RandomUnit::drain_quantizer);
+  // The results leave through quantizers like the array's.
+  const std::optional<TensorFormat> drained = layer.plan.drain(role);
+  if (drained) {
+    drain_norm(step, layer, *drained, role, pass, result, out);
   } else {
-    own_results_.compare(step, *plan.layer, role, result.values);
-    out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, options_.threads);
+    own_results_.compare(step.number, *layer.layer, role, result.values);
+    out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, step.threads);
   }
-  engine_.run_norm(pass, result, "step " + std::to_string(step) + ", layer " + plan.layer->name);
+  // Standard batch norm has no unit.
+  if (check_ != nullptr && result.saved) check_->run_norm(pass, result, place(step, layer));
 
-  out.gemm.a_bits = norm_bits(*pass.layer->x, recipe_.norm);
-  out.gemm.b_bits = norm_bits(made, recipe_.norm);
-  out.gemm.c_bits = bits;
+  out.gemm = {.m = pass.layer->shape.channels,
+              .n = 1,
+              .k = pass.layer->shape.per_channel(),
+              .a_bits = norm_bits(*pass.layer, *pass.layer->x),
+              .b_bits = norm_bits(*pass.layer, made),
+              .c_bits = drained ? drained->type.bits() : formats::fp32.bits()};
   out.cost = norm_cycles(arch_,
                          {.channels = out.gemm.m,
                           .elements = out.gemm.k,
                           .x_bits = out.gemm.a_bits,
-                          .result_bits = bits,
+                          .result_bits = out.gemm.c_bits,
                           .gradient_bits = out.gemm.b_bits},
                          pass.direction);
   out.dense_cycles = out.cost.cycles();
-  NormWork work{.range = recipe_.norm.kind == NormRule::Kind::range,
-                .backward = !forward,
-                .elements = result.values.size(),
-                .dram_bytes = out.cost.dram_bytes,
-                .sram_bytes = out.cost.sram_bytes,
-                .quantized = {},
-                .draws = made.draws};
-  if (made.arithmetic != Arithmetic::fp32) work.quantized.push_back({kind_of(made), made.values.size()});
-  if (recipe_.arithmetic == Arithmetic::floating) {
-    const TensorFormat& how = forward ? recipe_.activations : recipe_.errors;
-    work.quantized.push_back({NumberKind::floating(how.format), result.values.size()});
-    if (how.rounding.stochastic()) work.draws += result.values.size();
-  }
-  out.energy = energy_of(norm_actions(arch_, work));
+  out.energy = energy_of(norm_actions(arch_, norm_work(pass, drained, out.cost, made)));
   report_.passes.push_back(std::move(out));
 }
-
-std::vector<StagingPoint> LayerReplay::staging() const { return staging_.points(); }
 
 }  // namespace mantissa::replay

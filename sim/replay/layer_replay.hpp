@@ -6,49 +6,56 @@
 #include <string>
 #include <vector>
 
-#include "models/mac/stream_id.hpp"
 #include "sim/arch/staging.hpp"
-#include "sim/replay/engine.hpp"
-#include "sim/replay/layer_plan.hpp"
-#include "sim/replay/norm_pass.hpp"
+#include "sim/energy/energy_actions.hpp"
+#include "sim/replay/cross_check.hpp"
 #include "sim/replay/own_run.hpp"
 #include "sim/replay/replay.hpp"
+#include "sim/replay/step_plan.hpp"
 
 namespace mantissa::replay {
 
 class LayerReplay {
  public:
   LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch, Options options,
-              Engine& engine, ReplayReport& report);
+              CrossCheck* check, ReplayReport& report);
 
-  void run(std::uint32_t step, const LayerPlan& plan);
+  void run(std::uint32_t step, PlannedLayer& layer);
   // Of the gradient passes so far: speed-up of training for other depths and ports.
-  std::vector<StagingPoint> staging() const;
+  std::vector<StagingPoint> staging() const { return staging_.points(); }
   // All that was done so far.
   const ActionCounts& actions() const { return actions_; }
 
  private:
-  void run_gemms(std::uint32_t step, const LayerPlan& plan);
-  void run_norm(std::uint32_t step, const LayerPlan& plan);
+  void run_gemms(const Step& step, PlannedLayer& layer);
+  void run_norm(const Step& step, PlannedLayer& layer);
 
-  Operand operand(std::uint32_t step, const LayerPlan& plan, trace::Role role, TensorClass tensor_class,
-                  const TensorFormat& how, Pass pass, mantissa::Operand side);
+  RecordedOperand operand(const Step& step, PlannedLayer& layer, const OperandSite& site);
   // `made` are the operands that were quantized for this pass first.
-  void run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass pass,
-                std::initializer_list<const Operand*> made);
-  std::vector<Energy> energy_of(const ActionCounts& actions);
+  void run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
+                std::initializer_list<const RecordedOperand*> made);
   // Quantizes the results and reports. `made` is the operand that was quantized for this pass first.
-  void finish_norm(std::uint32_t step, const LayerPlan& plan, NormPass pass, NormResult result,
-                   const Operand& made);
-  DrawSource draws(std::uint32_t step, const LayerPlan& plan, Pass pass, RandomUnit unit,
-                   mantissa::Operand side) const;
-  void note(std::uint32_t step, const LayerPlan& plan, const std::string& what);
+  void finish_norm(const Step& step, PlannedLayer& layer, NormPass pass, NormResult result,
+                   const RecordedOperand& made);
+  // What a batch norm's results become behind the quantizer; those that stay FP32 become nothing.
+  void drain_norm(const Step& step, PlannedLayer& layer, const TensorFormat& format, Role role,
+                  NormPass& pass, NormResult& result, PassReport& out);
+  void count_gradient(const Step& step, const PlannedLayer& layer, std::span<const float> gradient);
+  PassReport report_of(const Step& step, const PlannedLayer& layer, Pass pass) const;
+  std::vector<Energy> energy_of(const ActionCounts& actions);
+  void note(const Step& step, const PlannedLayer& layer, const std::string& what);
+  std::vector<float> values(const Step& step, const PlannedLayer& layer, Role role) const {
+    return trace_.values(step.number, *layer.layer, role);
+  }
+  bool recorded(const Step& step, const PlannedLayer& layer, Role role) const {
+    return trace_.find(step.number, *layer.layer, role) != nullptr;
+  }
 
   const trace::Trace& trace_;
   const Recipe& recipe_;
   const Architecture& arch_;
   Options options_;
-  Engine& engine_;
+  CrossCheck* check_;
   ReplayReport& report_;
   OwnResults own_results_;
   StagingTable staging_;

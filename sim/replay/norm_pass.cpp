@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/norm/batch_norm.hpp"
+#include "models/kernels/norm.hpp"
 #include "models/parallel/parallel.hpp"
-#include "sim/replay/norm_stream.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -105,22 +104,42 @@ std::vector<double> widened(std::span<const float> values) { return {values.begi
 
 }  // namespace
 
+std::span<const float> norm_values(const NormLayer& layer, const RecordedOperand& operand,
+                                   std::vector<float>& storage, int threads) {
+  if (layer.quantizes && operand.encoded.type().is_integer()) return operand.values;
+  return operand.encoded.numbers(storage, threads);
+}
+
+EncodedTensor norm_stream(const NormLayer& layer, const RecordedOperand& operand, Rounding rounding,
+                          const DrawSource& draws, int threads) {
+  if (!layer.quantizes) return operand.encoded;
+  std::vector<float> storage;
+  EncodedTensor stream;
+  encode(norm_values(layer, operand, storage, threads),
+         {.type = ElementType::integer(8), .rounding = rounding}, draws, stream, {.threads = threads});
+  return stream;
+}
+
+int norm_bits(const NormLayer& layer, const RecordedOperand& operand) {
+  return layer.quantizes ? 8 : operand.encoded.type().bits();
+}
+
 NormResult norm_forward(const NormLayer& layer, int threads) {
   const std::size_t elements = layer.x->values.size();
   NormResult result{std::vector<float>(elements), std::vector<double>(elements)};
-  const bool range = layer.rule.kind == NormRule::Kind::range;
-  const std::vector<float> x = norm_values(*layer.x, layer.rule);
-  if (range) {
-    result.saved =
-        range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta, layer.rule.range, result.values);
+  std::vector<float> storage;
+  const std::span<const float> x = norm_values(layer, *layer.x, storage, threads);
+  switch (layer.rule.kind) {
+    case NormRule::Kind::range:
+      result.saved = kernels::range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta,
+                                                      layer.rule.range, result.values, threads);
+      break;
+    case NormRule::Kind::standard:
+      result.standard =
+          kernels::batch_norm_forward(x, layer.shape, layer.gamma, layer.beta, result.values, threads);
+      break;
   }
   for_channels(layer.shape, threads, [&](std::int64_t channel) {
-    if (!range) {
-      const std::vector<float> in = channel_of<float>(x, layer.shape, channel);
-      std::vector<float> y(in.size());
-      batch_norm_forward(in, layer.gamma[channel], layer.beta[channel], y);
-      put_channel<float>(y, layer.shape, channel, result.values);
-    }
     std::vector<double> exact = widened(channel_of<float>(layer.x->values, layer.shape, channel));
     const Reference reference = reference_of(exact, layer.rule);
     for (double& value : exact) {
@@ -132,31 +151,30 @@ NormResult norm_forward(const NormLayer& layer, int threads) {
   return result;
 }
 
-NormResult norm_backward(const NormLayer& layer, const Operand& g, const DrawSource& draws, int threads) {
+NormResult norm_backward(const NormLayer& layer, const RecordedOperand& g, const NormResult& forward,
+                         const DrawSource& draws, int threads) {
   const std::size_t elements = layer.x->values.size();
   NormResult result{std::vector<float>(elements), std::vector<double>(elements)};
-  const bool range = layer.rule.kind == NormRule::Kind::range;
-  const std::vector<float> x = norm_values(*layer.x, layer.rule);
-  const std::vector<float> used_g = norm_values(g, layer.rule);
-  if (range) {
-    std::vector<float> y(elements);
-    result.saved = range_bn_tensor_forward(x, layer.shape, layer.gamma, layer.beta, layer.rule.range, y);
-    result.gradients = range_bn_tensor_backward(*result.saved, used_g, draws, result.values);
+  std::vector<float> g_storage;
+  const std::span<const float> used_g = norm_values(layer, g, g_storage, threads);
+  switch (layer.rule.kind) {
+    case NormRule::Kind::range:
+      result.saved = forward.saved;
+      result.gradients =
+          kernels::range_bn_tensor_backward(*result.saved, used_g, draws, result.values, threads);
+      break;
+    case NormRule::Kind::standard: {
+      std::vector<float> x_storage;
+      kernels::batch_norm_backward(norm_values(layer, *layer.x, x_storage, threads), used_g, layer.shape,
+                                   layer.gamma, forward.standard, result.values, threads);
+      break;
+    }
   }
   for_channels(layer.shape, threads, [&](std::int64_t channel) {
-    const float gamma = layer.gamma[channel];
-    if (!range) {
-      const std::vector<float> in = channel_of<float>(x, layer.shape, channel);
-      const std::vector<float> gradient = channel_of<float>(used_g, layer.shape, channel);
-      std::vector<float> out(in.size());
-      const BatchNormSaved saved = batch_norm_forward(in, gamma, layer.beta[channel], out);
-      batch_norm_backward(in, gradient, gamma, saved, out);
-      put_channel<float>(out, layer.shape, channel, result.values);
-    }
     const std::vector<double> exact = widened(channel_of<float>(layer.x->values, layer.shape, channel));
     const std::vector<double> gradient = widened(channel_of<float>(g.values, layer.shape, channel));
-    const std::vector<double> dx =
-        reference_gradient(exact, gradient, static_cast<double>(gamma), reference_of(exact, layer.rule));
+    const std::vector<double> dx = reference_gradient(
+        exact, gradient, static_cast<double>(layer.gamma[channel]), reference_of(exact, layer.rule));
     put_channel<double>(dx, layer.shape, channel, result.reference);
   });
   return result;

@@ -6,27 +6,38 @@
 #include <span>
 #include <vector>
 
+#include "models/norm/batch_norm.hpp"
 #include "models/norm/range_bn_tensor.hpp"
 #include "sim/arch/norm_cycles.hpp"
-#include "sim/recipe/recipe.hpp"
-#include "sim/replay/operand.hpp"
+#include "sim/replay/recorded_operand.hpp"
 
 namespace mantissa::replay {
 
 struct NormLayer {
   NormShape shape;
-  const Operand* x = nullptr;  // as the layer reads it
+  const RecordedOperand* x = nullptr;
   std::span<const float> gamma;
   std::span<const float> beta;
   NormRule rule;
+  bool quantizes = false;  // the 8-bit mode of Range BN, which reads what no integer quantizer has touched
 };
+
+// What a batch norm is given of x or g.
+std::span<const float> norm_values(const NormLayer& layer, const RecordedOperand& operand,
+                                   std::vector<float>& storage, int threads);
+// The same as it lies in memory: what the recipe keeps, or the 8-bit integers of the 8-bit mode
+// (ARITHMETIC.md 8, "On the accelerator"), by the rounding and the draws of that mode's quantizer.
+EncodedTensor norm_stream(const NormLayer& layer, const RecordedOperand& operand, Rounding rounding,
+                          const DrawSource& draws, int threads);
+// Of an element in memory.
+int norm_bits(const NormLayer& layer, const RecordedOperand& operand);
 
 // One pass. Results of a recipe with codes leave through a quantizer like the array's.
 struct NormPass {
   const NormLayer* layer = nullptr;
   NormDirection direction = NormDirection::forward;
-  const Operand* g = nullptr;      // backward: the gradient of y
-  DrawSource gradient_draws = {};  // of the 8-bit mode's quantizer of g
+  const RecordedOperand* g = nullptr;  // backward: the gradient of y
+  DrawSource gradient_draws = {};      // of the 8-bit mode's quantizer of g
   std::optional<Conversion> drain = std::nullopt;
   DrawSource drain_draws = {};
 };
@@ -35,14 +46,17 @@ struct NormPass {
 struct NormResult {
   std::vector<float> values;
   std::vector<double> reference;
-  std::vector<std::uint8_t> codes = {};  // behind the quantizer; empty: there is none
+  std::vector<std::uint8_t> codes = {};       // behind the quantizer; empty: there is none
+  std::vector<BatchNormSaved> standard = {};  // of a standard norm: what its forward pass saved
   // Of Range BN: what its forward pass saved, and of backward dgamma and dbeta.
   std::optional<RangeBnTensorSaved> saved = std::nullopt;
   std::optional<RangeBnTensorGradients> gradients = std::nullopt;
 };
 
-// Without codes.
+// By the golden kernels; without codes.
 NormResult norm_forward(const NormLayer& layer, int threads);
-NormResult norm_backward(const NormLayer& layer, const Operand& g, const DrawSource& draws, int threads);
+// After the forward pass, whose `saved` it needs.
+NormResult norm_backward(const NormLayer& layer, const RecordedOperand& g, const NormResult& forward,
+                         const DrawSource& draws, int threads);
 
 }  // namespace mantissa::replay

@@ -12,12 +12,8 @@
 
 namespace mantissa::replay {
 
-// nullptr where the trace does not say, or was recorded with another recipe.
+// nullptr where the trace does not say, or was recorded with a recipe of other content, whatever its name.
 const trace::RunStep* own_step(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe);
-
-// How the tensor is quantized: with the run's exponent where it is known, else as the recipe says.
-TensorFormat as_in_run(const trace::RunStep* run, const trace::Layer& layer, trace::Role role,
-                       const TensorFormat& how);
 
 // Compares results with recorded ones, where there are any and the run was on an array of this size.
 class OwnResults {
@@ -28,8 +24,7 @@ class OwnResults {
   void compare(std::uint32_t step, const trace::Layer& layer, const GemmPass& pass,
                const GemmPassResult& result) const;
   // In the order of the recorded tensor.
-  void compare(std::uint32_t step, const trace::Layer& layer, trace::Role role,
-               std::span<const float> values) const;
+  void compare(std::uint32_t step, const trace::Layer& layer, Role role, std::span<const float> values) const;
 
  private:
   const trace::Trace& trace_;

@@ -73,8 +73,8 @@ void note_recipe(const Recipe& recipe, ReplayReport& report) {
 
 std::int64_t images_of(const trace::Trace& trace, std::uint32_t step) {
   for (const trace::Layer& layer : trace.layers()) {
-    if (trace.find(step, layer, trace::Role::input) == nullptr) continue;
-    const std::vector<std::int64_t>& shape = trace.shape(step, layer, trace::Role::input);
+    if (trace.find(step, layer, Role::input) == nullptr) continue;
+    const std::vector<std::int64_t>& shape = trace.shape(step, layer, Role::input);
     return shape.size() > 1 ? shape[0] : 1;  // a linear layer may read one sample without a batch
   }
   return 0;
@@ -93,12 +93,11 @@ void add_norm(const trace::Trace& trace, std::uint32_t step, const trace::Layer&
 }  // namespace
 
 ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-                    const std::vector<EnergyTable>& tables, Engine& engine, const Options& options,
+                    const std::vector<EnergyTable>& tables, CrossCheck* check, const Options& options,
                     const Progress& progress) {
   recipe.check();
   arch.check();
   ReplayReport report;
-  report.engine = engine.name();
   report.recipe = recipe.name;
   report.arch = arch.name;
   report.rows = arch.rows;
@@ -113,29 +112,29 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   note_dataflow(arch, report);
 
   const std::vector<std::uint32_t> steps = chosen_steps(trace, options);
-  std::vector<std::vector<LayerPlan>> plans;
+  std::vector<std::vector<PlannedLayer>> plans;
   MachineNeeds needs;
   for (const std::uint32_t step : steps) {
     plans.push_back(plan_step(trace, step, recipe));
-    for (const LayerPlan& plan : plans.back()) {
-      check_buffers(trace, step, plan, recipe, arch);
-      for (const ArrayFormats& array : arrays_of(plan, recipe)) {
+    for (const PlannedLayer& planned : plans.back()) {
+      check_buffers(trace, step, planned, arch);
+      for (const ArrayFormats& array : arrays_of(planned.plan)) {
         if (std::find(needs.arrays.begin(), needs.arrays.end(), array) == needs.arrays.end())
           needs.arrays.push_back(array);
       }
-      if (recipe.norm.kind == NormRule::Kind::range) add_norm(trace, step, *plan.layer, needs);
+      if (recipe.norm.kind == NormRule::Kind::range) add_norm(trace, step, *planned.layer, needs);
     }
     report.images += images_of(trace, step);
   }
-  engine.prepare(recipe, arch, needs);
+  if (check != nullptr) check->prepare(recipe, arch, needs);
 
-  LayerReplay layers(trace, recipe, arch, options, engine, report);
+  LayerReplay layers(trace, recipe, arch, options, check, report);
   const std::size_t total = steps.size() * trace.layers().size();
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    for (const LayerPlan& plan : plans[i]) {
-      if (progress) progress(done, total, "step " + std::to_string(steps[i]) + " " + plan.layer->name);
-      layers.run(steps[i], plan);
+    for (PlannedLayer& planned : plans[i]) {
+      if (progress) progress(done, total, "step " + std::to_string(steps[i]) + " " + planned.layer->name);
+      layers.run(steps[i], planned);
       ++done;
     }
   }
@@ -146,7 +145,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   // With the prices that rules gave for this recipe's formats.
   for (EnergyTable& table : report.tables) table = priced_for(table, layers.actions());
   if (options.staging) report.staging = layers.staging();
-  report.sampled_tiles = engine.tiles_run();
+  report.sampled_tiles = check == nullptr ? 0 : check->tiles_run();
   return report;
 }
 

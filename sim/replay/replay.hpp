@@ -10,7 +10,7 @@
 #include "sim/arch/architecture.hpp"
 #include "sim/energy/energy_table.hpp"
 #include "sim/recipe/recipe.hpp"
-#include "sim/replay/engine.hpp"
+#include "sim/replay/cross_check.hpp"
 #include "sim/report/replay_report.hpp"
 #include "sim/trace/trace.hpp"
 
@@ -26,11 +26,11 @@ struct Options {
 // `done` of `total` layers are finished, `what` is next.
 using Progress = std::function<void(std::size_t done, std::size_t total, const std::string& what)>;
 
-// Fills everything of the report but what the caller alone knows: version, file names, hashes. The first
-// table prices as the architecture says, the others stand beside it. Throws std::invalid_argument for a trace
-// that does not fit the recipe or the architecture.
+// Where `check` is not null it runs beside. Fills everything of the report but what the caller alone knows:
+// version, engine, file names, hashes. The first table prices as the architecture says, the others stand
+// beside it. Throws std::invalid_argument for a trace that does not fit the recipe or the architecture.
 ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-                    const std::vector<EnergyTable>& tables, Engine& engine, const Options& options,
+                    const std::vector<EnergyTable>& tables, CrossCheck* check, const Options& options,
                     const Progress& progress);
 
 }  // namespace mantissa::replay

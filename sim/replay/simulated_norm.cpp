@@ -6,8 +6,6 @@
 
 #include "sim/dut/bits.hpp"
 #include "sim/replay/difference.hpp"
-#include "sim/replay/engine_difference.hpp"
-#include "sim/replay/norm_stream.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -23,22 +21,21 @@ std::string hex(float value) { return Bits(32, fp32_bits(value)).hex(); }
 
 }  // namespace
 
-SimulatedNorm::SimulatedNorm(const Architecture& arch, const NormSize& size, EngineOptions options)
+SimulatedNorm::SimulatedNorm(const Architecture& arch, const NormSize& size, CheckOptions options)
     : arch_(arch),
       options_(std::move(options)),
       machine_(
           arch, size,
-          {.engine = parse_engine(options_.name), .rtl_directory = options_.rtl, .wave = options_.wave}) {}
+          {.engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave}) {}
 
 void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const std::string& what) {
   const NormLayer& layer = *pass.layer;
   const RangeBnTensorConfig& config = layer.rule.range;
-  const NormStream x(*layer.x, layer.rule, Rounding::rne(), {});
   NormJob job{.direction = pass.direction,
               .shape = layer.shape,
               .first_channel = 0,
               .channels = layer.shape.channels,
-              .x = x.stored(),
+              .x = norm_stream(layer, *layer.x, Rounding::rne(), {}, 1),
               .gamma = result.saved->gamma,
               .beta = result.saved->beta,
               .config = config.channel,
@@ -46,11 +43,8 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
               .saved = result.saved->channels,
               .drain = pass.drain,
               .draws = pass.drain_draws};
-  std::optional<NormStream> g;
-  if (pass.direction == NormDirection::backward) {
-    g.emplace(*pass.g, layer.rule, config.gradient_rounding, pass.gradient_draws);
-    job.g = g->stored();
-  }
+  if (pass.direction == NormDirection::backward)
+    job.g = norm_stream(layer, *pass.g, config.gradient_rounding, pass.gradient_draws, 1);
   const std::int64_t lanes = arch_.norm_lanes;
   const std::int64_t groups = (job.channels + lanes - 1) / lanes;
   const auto wanted = std::max<std::int64_t>(2, static_cast<std::int64_t>(options_.sample));
@@ -84,7 +78,7 @@ void SimulatedNorm::run_job(const NormPass& pass, const NormResult& result, cons
 }
 
 void SimulatedNorm::differs(const std::string& place, const std::string& what) const {
-  throw Difference("MISMATCH between engine " + options_.name + " and the golden model, " + place + ": " +
+  throw Difference("MISMATCH between engine " + options_.engine + " and the golden model, " + place + ": " +
                    what + "\n" + again(options_));
 }
 
@@ -119,7 +113,7 @@ void SimulatedNorm::compare(const NormResult& result, const NormJob& job, const 
   }
   const GemmCycles expected = norm_cycles(arch_, streams_of(job), job.direction);
   if (expected == run.cycles) return;
-  throw Difference("MISMATCH between engine " + options_.name + " and the closed form, " + place + "\n" +
+  throw Difference("MISMATCH between engine " + options_.engine + " and the closed form, " + place + "\n" +
                    cost_text(expected, run.cycles) + again(options_));
 }
 

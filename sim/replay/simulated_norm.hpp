@@ -6,13 +6,13 @@
 
 #include "sim/machine/norm_machine.hpp"
 #include "sim/replay/norm_pass.hpp"
-#include "sim/replay/simulated_engine.hpp"
+#include "sim/replay/simulated_check.hpp"
 
 namespace mantissa::replay {
 
 class SimulatedNorm {
  public:
-  SimulatedNorm(const Architecture& arch, const NormSize& size, EngineOptions options);
+  SimulatedNorm(const Architecture& arch, const NormSize& size, CheckOptions options);
 
   // All groups of channels in one job, or single ones that are sampled. Throws Difference.
   void run(const NormPass& pass, const NormResult& result, const std::string& what);
@@ -25,7 +25,7 @@ class SimulatedNorm {
   [[noreturn]] void differs(const std::string& place, const std::string& what) const;
 
   Architecture arch_;
-  EngineOptions options_;
+  CheckOptions options_;
   NormMachine machine_;
   std::uint64_t groups_run_ = 0;
 };

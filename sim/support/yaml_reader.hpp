@@ -41,10 +41,14 @@ class YamlMap {
         read_integer(key, static_cast<std::int64_t>(value),
                      {static_cast<std::int64_t>(limits.min), static_cast<std::int64_t>(limits.max)}));
   }
-  // One of some words.
+  // One of some words, pairs of word and meaning.
   template <typename T>
   void read_word(const std::string& key, T& value,
                  std::initializer_list<std::pair<std::string_view, T>> words) {
+    read_one_of(key, value, words);
+  }
+  template <typename T, typename Words>
+  void read_one_of(const std::string& key, T& value, const Words& words) {
     const YamlNode* node = scalar(key, "a word");
     if (node == nullptr) return;
     std::string known;

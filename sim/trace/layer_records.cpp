@@ -3,9 +3,9 @@
 #include <set>
 #include <stdexcept>
 
+#include "sim/support/json_record.hpp"
+#include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
-#include "sim/trace/json_record.hpp"
-#include "sim/trace/json_text.hpp"
 
 namespace mantissa::trace {
 namespace {

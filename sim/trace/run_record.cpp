@@ -5,9 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "models/quantize/quantizer.hpp"
-#include "sim/trace/json_record.hpp"
-#include "sim/trace/json_text.hpp"
+#include "sim/support/json_record.hpp"
+#include "sim/support/json_text.hpp"
 
 namespace mantissa::trace {
 namespace {
@@ -15,8 +14,8 @@ namespace {
 using Json = nlohmann::json;
 using Record = JsonRecord;
 
-// A run: its steps, each with scales per layer and role.
-constexpr std::size_t deepest = 5;
+// A run: its steps, each with registers per layer, among them scales per role.
+constexpr std::size_t deepest = 6;
 constexpr int largest_array = 65536;
 
 double parse_real(const Record& record, const std::string& key, const Json& value, bool zero_too) {
@@ -45,46 +44,15 @@ std::vector<std::pair<std::string, double>> parse_tau(const Record& record, cons
   return tau;
 }
 
-const Layer& layer_named(const Record& record, const std::string& name, const std::vector<Layer>& layers) {
-  const auto found =
-      std::find_if(layers.begin(), layers.end(), [&](const Layer& layer) { return layer.name == name; });
-  if (found == layers.end()) record.fail(in_quotes(name, longest_name) + " is no layer of this trace");
-  return *found;
-}
-
-Role parse_role(const Record& record, const std::string& text) {
-  for (int role = 0; role < role_count; ++role) {
-    if (text == name_of(static_cast<Role>(role))) return static_cast<Role>(role);
-  }
-  record.fail("unknown role " + in_quotes(text, longest_name) + " of a scale");
-}
-
-void parse_scales(const Record& record, const Json& json, const std::vector<Layer>& layers, RunStep& step) {
-  if (!json.is_object()) record.fail("scales", json, "an object from layer to the scales of its tensors");
-  for (const auto& [name, scales] : json.items()) {
-    const Layer& layer = layer_named(record, name, layers);
-    if (!scales.is_object()) record.fail("scales", scales, "an object from role to exponent");
-    for (const auto& [role, exponent] : scales.items()) {
-      if (!exponent.is_number_integer() || exponent.get<std::int64_t>() < min_quantizer_scale ||
-          exponent.get<std::int64_t>() > max_quantizer_scale) {
-        record.fail("scale of " + in_quotes(name, longest_name), exponent, "a whole number in -128..127");
-      }
-      step.scales.push_back({layer.name, parse_role(record, role), exponent.get<int>()});
-    }
-  }
-}
-
-void parse_error_formats(const Record& record, const Json& json, const std::vector<Layer>& layers,
-                         RunStep& step) {
-  if (!json.is_object()) record.fail("error_formats", json, "an object from layer to format");
-  for (const auto& [name, format] : json.items()) {
-    const Layer& layer = layer_named(record, name, layers);
-    if (!format.is_string()) record.fail("error_formats", format, "the name of a format");
-    try {
-      step.error_formats.emplace_back(layer.name, Format::parse(format.get<std::string>()));
-    } catch (const std::invalid_argument& error) {
-      record.fail("error_formats: " + std::string(error.what()));
-    }
+void parse_step_registers(const Record& record, const Json& json, const std::string& where,
+                          const std::vector<Layer>& layers, RunStep& step) {
+  if (!json.is_object()) record.fail("registers", json, "an object from layer to its registers");
+  for (const auto& [name, registers] : json.items()) {
+    const auto same = [&name = name](const Layer& layer) { return layer.name == name; };
+    if (std::none_of(layers.begin(), layers.end(), same))
+      record.fail("registers of " + in_quotes(name, longest_name) + ", which is no layer of this trace");
+    step.registers[name] =
+        parse_registers(registers, where + ": registers of " + in_quotes(name, longest_name));
   }
 }
 
@@ -92,7 +60,7 @@ void parse_by_step(const Record& record, const Json& json, const std::string& wh
                    const std::vector<Layer>& layers, Run& run) {
   if (!json.is_array()) record.fail("by_step", json, "a list of steps");
   for (const Json& each : json) {
-    const Record entry(each, where + ": by_step", {"step", "loss_scale", "tau", "error_formats", "scales"});
+    const Record entry(each, where + ": by_step", {"step", "loss_scale", "registers"});
     RunStep step;
     const Json* number = entry.find("step");
     if (number == nullptr) entry.fail("has no step");
@@ -103,9 +71,8 @@ void parse_by_step(const Record& record, const Json& json, const std::string& wh
     step.loss_scale = run.loss_scale;
     if (const Json* scale = entry.find("loss_scale"))
       step.loss_scale = parse_real(entry, "loss_scale", *scale, false);
-    if (const Json* tau = entry.find("tau")) step.tau = parse_tau(entry, *tau, layers);
-    if (const Json* formats = entry.find("error_formats")) parse_error_formats(entry, *formats, layers, step);
-    if (const Json* scales = entry.find("scales")) parse_scales(entry, *scales, layers, step);
+    if (const Json* registers = entry.find("registers"))
+      parse_step_registers(entry, *registers, where, layers, step);
     run.by_step.push_back(std::move(step));
   }
 }
@@ -115,8 +82,9 @@ void parse_by_step(const Record& record, const Json& json, const std::string& wh
 RunRecord parse_run(std::string_view text, const std::vector<Layer>& layers, const std::string& file) {
   const std::string where = file + ": " + std::string(run_key);
   const Json json = parse_json(text, where, deepest);
-  const Record record(json, where,
-                      {"run_seed", "rows", "cols", "recipe", "loss_scale", "tau", "steps", "by_step"});
+  const Record record(
+      json, where,
+      {"run_seed", "rows", "cols", "recipe", "recipe_digest", "loss_scale", "tau", "steps", "by_step"});
   RunRecord result;
   Run& run = result.run;
   if (const Json* seed = record.find("run_seed")) {
@@ -128,6 +96,7 @@ RunRecord parse_run(std::string_view text, const std::vector<Layer>& layers, con
   if (const Json* cols = record.find("cols"))
     run.cols = static_cast<int>(record.number("cols", *cols, 1, largest_array));
   if (record.find("recipe") != nullptr) run.recipe = record.text("recipe");
+  if (record.find("recipe_digest") != nullptr) run.recipe_digest = record.text("recipe_digest");
   if (const Json* scale = record.find("loss_scale"))
     run.loss_scale = parse_real(record, "loss_scale", *scale, false);
   if (const Json* tau = record.find("tau")) run.tau = parse_tau(record, *tau, layers);
@@ -151,14 +120,13 @@ std::string run_json(const Run& run) {
   if (run.rows) json["rows"] = *run.rows;
   if (run.cols) json["cols"] = *run.cols;
   if (!run.recipe.empty()) json["recipe"] = run.recipe;
+  if (!run.recipe_digest.empty()) json["recipe_digest"] = run.recipe_digest;
   if (run.loss_scale != 1) json["loss_scale"] = run.loss_scale;
   for (const auto& [layer, tau] : run.tau) json["tau"][layer] = tau;
   for (const RunStep& step : run.by_step) {
     Ordered entry{{"step", step.step}, {"loss_scale", step.loss_scale}};
-    for (const auto& [layer, tau] : step.tau) entry["tau"][layer] = tau;
-    for (const auto& [layer, format] : step.error_formats) entry["error_formats"][layer] = format.name();
-    for (const RunStep::Scale& scale : step.scales)
-      entry["scales"][scale.layer][std::string(name_of(scale.role))] = scale.exponent;
+    for (const auto& [layer, registers] : step.registers)
+      entry["registers"][layer] = registers_json(registers);
     json["by_step"].push_back(std::move(entry));
   }
   return json.dump();

@@ -13,8 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
-#include "sim/trace/json_text.hpp"
 #include "sim/trace/widen.hpp"
 
 namespace mantissa::trace {

@@ -15,9 +15,6 @@
 namespace mantissa::trace {
 namespace {
 
-constexpr std::array<std::string_view, role_count> role_names = {
-    "input", "weight", "bias", "output", "grad_output", "grad_input", "grad_weight", "gamma", "beta"};
-
 struct TensorName {
   std::uint32_t step;
   std::string_view layer;
@@ -42,13 +39,14 @@ TensorName parse_name(const std::string& name, const std::string& file) {
           : std::from_chars(digits.data() + 1, end, parsed.step);
   if (error != std::errc() || stop != end)
     fail("it does not begin with s and a step in 0..4294967295 without leading zeros");
-  const auto* role = std::find(role_names.begin(), role_names.end(), text.substr(last + 1));
-  if (role == role_names.end()) {
+  const std::optional<Role> role = role_of(text.substr(last + 1));
+  if (!role) {
     std::string list;
-    for (const std::string_view known : role_names) list.append(list.empty() ? "" : ", ").append(known);
+    for (int known = 0; known < role_count; ++known)
+      list.append(known == 0 ? "" : ", ").append(name_of(static_cast<Role>(known)));
     fail("unknown role " + in_quotes(text.substr(last + 1)) + "; known are " + list);
   }
-  parsed.role = static_cast<Role>(role - role_names.begin());
+  parsed.role = *role;
   return parsed;
 }
 
@@ -93,34 +91,9 @@ Grouped group(const Safetensors& file, const std::vector<Layer>& layers) {
 
 }  // namespace
 
-std::string_view name_of(LayerKind kind) {
-  constexpr std::array<std::string_view, 3> names = {"conv2d", "linear", "batchnorm"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name_of(Role role) { return role_names[static_cast<std::size_t>(role)]; }
-
-namespace {
-
-// The second of the first pair whose first is `name`.
-template <class Value>
-const Value* find_named(const std::vector<std::pair<std::string, Value>>& pairs, std::string_view name) {
-  const auto found =
-      std::find_if(pairs.begin(), pairs.end(), [&](const auto& each) { return each.first == name; });
-  return found == pairs.end() ? nullptr : &found->second;
-}
-
-}  // namespace
-
-const double* RunStep::tau_of(std::string_view layer) const { return find_named(tau, layer); }
-const Format* RunStep::error_format_of(std::string_view layer) const {
-  return find_named(error_formats, layer);
-}
-const int* RunStep::scale_of(std::string_view layer, Role role) const {
-  const auto found = std::find_if(scales.begin(), scales.end(), [&](const Scale& scale) {
-    return scale.layer == layer && scale.role == role;
-  });
-  return found == scales.end() ? nullptr : &found->exponent;
+const LayerRegisters* RunStep::registers_of(std::string_view layer) const {
+  const auto found = registers.find(layer);
+  return found == registers.end() ? nullptr : &found->second;
 }
 
 const RunStep* Run::at(std::uint32_t step) const {

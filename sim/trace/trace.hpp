@@ -5,34 +5,24 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "models/format/format.hpp"
+#include "sim/layer/layer_registers.hpp"
+#include "sim/layer/role.hpp"
 #include "sim/trace/safetensors.hpp"
 
 namespace mantissa::trace {
 
-enum class LayerKind : std::uint8_t { conv2d, linear, batchnorm };
-std::string_view name_of(LayerKind kind);
-
-// What a tensor is to its layer; the words of the file are the enumerators.
-enum class Role : std::uint8_t {
-  input,
-  weight,
-  bias,
-  output,
-  grad_output,
-  grad_input,
-  grad_weight,
-  gamma,
-  beta,
-};
-std::string_view name_of(Role role);
-inline constexpr int role_count = 9;
+using mantissa::LayerKind;
+using mantissa::name_of;
+using mantissa::Role;
+using mantissa::role_count;
 
 // s<step>.<layer>.<role>
 std::string tensor_name(std::uint32_t step, std::string_view layer, Role role);
@@ -51,21 +41,12 @@ struct Layer {
 
 // What held at one step of the recorded run.
 struct RunStep {
-  // An exponent of a quantizer's scale, of the tensor that it makes.
-  struct Scale {
-    std::string layer;
-    Role role = Role::input;
-    int exponent = 0;
-  };
   std::uint32_t step = 0;
   double loss_scale = 1;
-  std::vector<std::pair<std::string, double>> tau;            // layers that are not named were not pruned
-  std::vector<std::pair<std::string, Format>> error_formats;  // of layers that had their own
-  std::vector<Scale> scales;  // layers and tensors that are not named follow the recipe's rule
+  std::map<std::string, LayerRegisters, std::less<>> registers;  // by layer
 
-  const double* tau_of(std::string_view layer) const;
-  const Format* error_format_of(std::string_view layer) const;
-  const int* scale_of(std::string_view layer, Role role) const;
+  // nullptr where nothing is known of the layer.
+  const LayerRegisters* registers_of(std::string_view layer) const;
 };
 
 // How the recorded run was made, where the file says so: a replay then gives the run's own bits.
@@ -74,6 +55,7 @@ struct Run {
   std::optional<int> rows;
   std::optional<int> cols;
   std::string recipe;
+  std::string recipe_digest;                        // of its content; empty: not known
   double loss_scale = 1;                            // recorded gradients are already multiplied by it
   std::vector<std::pair<std::string, double>> tau;  // per layer, in the layers' order
   std::vector<RunStep> by_step;  // ascending; where a step is there, it goes before the rest

@@ -4,8 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
-#include "sim/trace/json_text.hpp"
 #include "sim/trace/safetensors_writer.hpp"
 
 namespace mantissa::train {
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 constexpr std::string_view state_key = "mantissa.checkpoint";
 constexpr std::size_t deepest = 8;
 // To be raised when the state gets other members; the first had none.
-constexpr int layout = 3;
+constexpr int layout = 4;
 
 // What must be the same for a run to go on.
 Json identity(const Model& model, const RunOptions& options) {
@@ -42,8 +42,8 @@ void for_tensors(AnyModel& model, const Visit& visit) {
     visit(parameter.name + ".momentum", parameter.momentum);
   }
   for (auto* norm : model.norm_layers()) {
-    visit(norm->layer().name + ".running_mean", norm->running().mean);
-    visit(norm->layer().name + ".running_scale", norm->running().scale);
+    visit(norm->plan().name() + ".running_mean", norm->running().mean);
+    visit(norm->plan().name() + ".running_scale", norm->running().scale);
   }
 }
 
@@ -68,29 +68,20 @@ Json prune_json(const PruneCounts& counts) {
 PruneCounts prune_counts_of(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3)}; }
 
 // What a layer carries from step to step.
-Json layer_json(const LayerRecipe& layer, const LayerCounts& counts) {
-  Json json{{"name", layer.name},
-            {"errors", layer.errors.format.name()},
-            {"scale", layer.scale},
-            {"counts",
-             {counts_json(counts.weights), counts_json(counts.activations), counts_json(counts.errors),
-              counts_json(counts.weight_gradients)}},
-            {"pruned", prune_json(counts.pruned)},
-            {"aimed_at", counts.aimed_at},
-            {"recently_pruned", prune_json(counts.recent)},
-            {"target", layer.target},
-            {"correction", layer.correction}};
-  if (layer.tau) json["tau"] = *layer.tau;
-  return json;
+Json layer_json(const LayerPlan& plan, const LayerCounts& counts) {
+  return {{"name", plan.name()},
+          {"registers", registers_json(plan.registers)},
+          {"counts",
+           {counts_json(counts.weights), counts_json(counts.activations), counts_json(counts.errors),
+            counts_json(counts.weight_gradients)}},
+          {"pruned", prune_json(counts.pruned)},
+          {"aimed_at", counts.aimed_at},
+          {"recently_pruned", prune_json(counts.recent)}};
 }
 
-void restore_layer(const Json& json, LayerRecipe& layer, LayerCounts& counts) {
-  if (json.at("name") != layer.name) throw std::invalid_argument("its layers are other ones");
-  layer.errors.format = Format::parse(json.at("errors").get<std::string>());
-  layer.scale = json.at("scale").get<std::array<int, trace::role_count>>();
-  layer.tau = json.contains("tau") ? std::optional<double>(json.at("tau").get<double>()) : std::nullopt;
-  layer.target = json.at("target");
-  layer.correction = json.at("correction");
+void restore_layer(const Json& json, LayerPlan& plan, LayerCounts& counts) {
+  if (json.at("name") != plan.name()) throw std::invalid_argument("its layers do not match this network");
+  plan.registers = parse_registers(json.at("registers"), "registers of " + in_quotes(plan.name()));
   const Json& each = json.at("counts");
   counts.weights = counts_of(each.at(0));
   counts.activations = counts_of(each.at(1));
@@ -168,9 +159,9 @@ Json state_json(const Model& model, const RunState& state, const std::optional<L
   if (loss_scale)
     json["loss_scale_state"] = {loss_scale->exponent(), loss_scale->step(), loss_scale->clean_steps()};
   for (const GemmLayer* layer : model.gemm_layers())
-    json["layers"].push_back(layer_json(layer->layer(), layer->counts()));
+    json["layers"].push_back(layer_json(layer->plan(), layer->counts()));
   for (const NormLayer* layer : model.norm_layers())
-    json["layers"].push_back(layer_json(layer->layer(), layer->counts()));
+    json["layers"].push_back(layer_json(layer->plan(), layer->counts()));
   return json;
 }
 
@@ -190,9 +181,9 @@ void restore_state(const Json& json, Model& model, RunState& state, std::optiona
   std::size_t index = 0;
   const Json& layers = json.at("layers");
   for (GemmLayer* layer : model.gemm_layers())
-    restore_layer(layers.at(index++), layer->layer(), layer->counts());
+    restore_layer(layers.at(index++), layer->plan(), layer->counts());
   for (NormLayer* layer : model.norm_layers())
-    restore_layer(layers.at(index++), layer->layer(), layer->counts());
+    restore_layer(layers.at(index++), layer->plan(), layer->counts());
 }
 
 void check_layout(const Json& json) {
@@ -237,7 +228,7 @@ void load_checkpoint(const std::filesystem::path& path, Model& model, const RunO
   try {
     const auto text = file.metadata().find(std::string(state_key));
     if (text == file.metadata().end()) throw std::invalid_argument("it is no checkpoint of a training run");
-    const Json json = trace::parse_json(text->second, std::string(state_key), deepest);
+    const Json json = parse_json(text->second, std::string(state_key), deepest);
     check_layout(json);
     check_identity(json.at("run"), identity(model, options));
     for_tensors(model, [&](const std::string& name, std::vector<float>& values) {

@@ -1,26 +1,16 @@
 #include "sim/train/gemm_layer.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 
-#include "models/kernels/conv.hpp"
 #include "models/kernels/drain.hpp"
-#include "models/kernels/gemm.hpp"
-#include "models/kernels/int_conv.hpp"
-#include "models/kernels/prune.hpp"
 #include "models/mac/arithmetic.hpp"
 #include "models/mac/bias_gradient.hpp"
-#include "models/mac/lowering.hpp"
-#include "models/mac/stream_id.hpp"
-#include "models/sparsity/lognormal.hpp"
+#include "models/tensor/products.hpp"
 
 namespace mantissa::train {
 namespace {
-
-// Products of codes are exact in FP32, so sums in FP32, rounded to nearest, are one fused operation each.
-bool sums_in_fp32(const Accumulator& accumulator) {
-  return accumulator.kind == Accumulator::Kind::plain && accumulator.format == formats::fp32 &&
-         accumulator.rounding == Rounding::rne();
-}
 
 // Results of a pass as a tensor: (batch, spatial) are the rows of the product, channels its columns.
 NormShape result_shape(const ConvShape& shape, Pass pass) {
@@ -29,8 +19,29 @@ NormShape result_shape(const ConvShape& shape, Pass pass) {
       return {shape.batch, shape.out_channels, shape.out[0] * shape.out[1]};
     case Pass::input_gradient:
       return {shape.batch, shape.in_channels, shape.in[0] * shape.in[1]};
-    default:
+    case Pass::weight_gradient:
       return {shape.out_channels, shape.weights() / shape.out_channels, 1};
+    case Pass::update:
+      break;
+  }
+  throw std::logic_error("an update has no product");
+}
+
+// values * 2^exponent; exact on the grid of a format.
+void scale_values(std::span<float> values, int exponent) {
+  const auto factor = static_cast<float>(std::ldexp(1.0, exponent));
+  for (float& x : values) x *= factor;
+}
+
+// The bias in the scale of the sums.
+void add_bias(const ConvShape& shape, std::vector<float> bias, int scale, std::span<float> sums) {
+  if (scale != 0) scale_values(bias, scale);
+  const std::int64_t spatial = shape.out[0] * shape.out[1];
+  float* sum = sums.data();
+  for (std::int64_t image = 0; image < shape.batch; ++image) {
+    for (const float each : bias) {
+      for (std::int64_t i = 0; i < spatial; ++i, ++sum) *sum = f32::add(*sum, each);
+    }
   }
 }
 
@@ -53,71 +64,43 @@ ConvShape conv_shape(const Node& node, std::int64_t batch) {
   return shape;
 }
 
-GemmLayer::GemmLayer(const Recipe& recipe, Node node, LayerRecipe layer)
-    : recipe_(&recipe), node_(std::move(node)), layer_(std::move(layer)) {}
-
-void GemmLayer::quantize(const Step& step, const Tensor& source, trace::Role role, const TensorFormat& how,
-                         Pass pass, Operand side, ConversionCounts& counts, QuantizedTensor& result) {
-  const auto unit = layer_.arithmetic == Arithmetic::gemmlowp ? RandomUnit::gemmlowp_quantizer
-                                                              : RandomUnit::tensor_quantizer;
-  const int scale =
-      layer_.arithmetic == Arithmetic::floating ? layer_.scale_for(role, how, source.values, 0, step) : 0;
-  result.assign(source, {layer_.arithmetic, how, scale, step.draws(layer_.index, pass, unit, side)}, step,
-                counts);
+void GemmLayer::encode(const Step& step, const OperandSite& site, const Tensor& source,
+                       ConversionCounts& counts, EncodedTensor& result) {
+  plan_.encode(step, site, source.values, result, held_as_numbers(source, step.count ? &counts : nullptr));
 }
 
 void GemmLayer::forward(const Step& step, const Tensor& x, const Tensor& weight, std::span<const float> bias,
                         Tensor& y) {
   shape_ = conv_shape(node_, static_cast<std::int64_t>(x.values.size()) / node_.in_shape.elements());
-  quantize(step, x, trace::Role::input, recipe_->activations, Pass::forward, Operand::a, counts_.activations,
-           x_);
-  quantize(step, weight, trace::Role::weight, recipe_->weights, Pass::forward, Operand::b, counts_.weights,
-           weight_);
+  encode(step, plan_.input(), x, counts_.activations, x_);
+  encode(step, plan_.weight(), weight, counts_.weights, weight_);
   y.values.resize(shape_.outputs());
-  y.grid.reset();
-  const Operands operands{x_, weight_};
-  multiply(step, Pass::forward, operands, y.values);
-  if (!bias.empty()) add_bias(bias, x_.scale() + weight_.scale(), y.values);
-  drain(step, Pass::forward, trace::Role::output, operands, recipe_->activations, counts_.activations, y);
+  run_pass(step, Pass::forward, x_, weight_, bias, counts_.activations, y);
 }
 
 const Tensor& GemmLayer::pruned(const Step& step, const Tensor& g) {
-  if (!layer_.tau) return g;
-  const Pruner pruner{.tau = tau_code(*layer_.tau, formats::fp32),
-                      .random_bits = recipe_->pruning->random_bits};
-  pruned_.values.resize(g.values.size());
-  const PruneCounts met =
-      kernels::prune(g.values, pruner, step.draws(layer_.index, Pass::input_gradient, RandomUnit::pruner),
-                     pruned_.values, {}, step.threads);
-  counts_.pruned += met;
-  counts_.recent += met;
-  counts_.aimed_at += layer_.target * static_cast<double>(met.elements());
+  const std::optional<PruneCounts> met = plan_.prune(step, g.values, pruned_.values);
+  if (!met) return g;
+  counts_.pruned += *met;
+  counts_.recent += *met;
+  counts_.aimed_at += plan_.registers.target * static_cast<double>(met->elements());
   return pruned_;
 }
 
 void GemmLayer::backward(const Step& step, const Tensor& g, const Gradients& gradients) {
   const Tensor& error = pruned(step, g);
-  quantize(step, error, trace::Role::grad_output, layer_.errors, Pass::input_gradient, Operand::a,
-           counts_.errors, g_);
+  encode(step, plan_.error(), error, counts_.errors, g_);
   if (gradients.x != nullptr) {
     gradients.x->values.resize(shape_.inputs());
-    gradients.x->grid.reset();
-    const Operands operands{g_, weight_};
-    multiply(step, Pass::input_gradient, operands, gradients.x->values);
-    drain(step, Pass::input_gradient, trace::Role::grad_input, operands, recipe_->errors, counts_.errors,
-          *gradients.x);
+    run_pass(step, Pass::input_gradient, g_, weight_, {}, counts_.errors, *gradients.x);
   }
-  const QuantizedTensor* copy = &g_;
-  if (recipe_->errors_for_weights && layer_.arithmetic != Arithmetic::fp32) {
-    quantize(step, error, trace::Role::grad_output, *recipe_->errors_for_weights, Pass::weight_gradient,
-             Operand::a, counts_.errors, g_for_weights_);
+  const EncodedTensor* copy = &g_;
+  if (const std::optional<OperandSite> site = plan_.error_for_weights()) {
+    encode(step, *site, error, counts_.errors, g_for_weights_);
     copy = &g_for_weights_;
   }
   weight_gradient_.values.resize(gradients.weight.size());
-  const Operands operands{*copy, x_};
-  multiply(step, Pass::weight_gradient, operands, weight_gradient_.values);
-  drain(step, Pass::weight_gradient, trace::Role::grad_weight, operands, recipe_->weight_gradients,
-        counts_.weight_gradients, weight_gradient_);
+  run_pass(step, Pass::weight_gradient, *copy, x_, {}, counts_.weight_gradients, weight_gradient_);
   std::copy(weight_gradient_.values.begin(), weight_gradient_.values.end(), gradients.weight.begin());
   if (!gradients.bias.empty()) {
     const std::vector<float> sums =
@@ -126,78 +109,31 @@ void GemmLayer::backward(const Step& step, const Tensor& g, const Gradients& gra
   }
 }
 
-void GemmLayer::multiply(const Step& step, Pass pass, const Operands& operands, std::span<float> sums) {
-  const auto& [first, second] = operands;
-  if (layer_.arithmetic == Arithmetic::gemmlowp) {
-    const kernels::IntTensor a = first.matrix();
-    const kernels::IntTensor b = second.matrix();
-    if (pass == Pass::forward) {
-      kernels::int_conv_forward(shape_, a, b, sums, step.threads);
-    } else if (pass == Pass::input_gradient) {
-      kernels::int_conv_input_gradient(shape_, a, b, sums, step.threads);
-    } else {
-      kernels::int_conv_weight_gradient(shape_, a, b, sums, step.threads);
-    }
-  } else if (layer_.arithmetic == Arithmetic::floating && !sums_in_fp32(recipe_->accumulator)) {
-    multiply_codes(step, pass, operands, sums);
-  } else if (pass == Pass::forward) {
-    kernels::conv_forward(shape_, first.values(), second.values(), sums, step.threads);
-  } else if (pass == Pass::input_gradient) {
-    kernels::conv_input_gradient(shape_, first.values(), second.values(), sums, step.threads);
-  } else {
-    kernels::conv_weight_gradient(shape_, first.values(), second.values(), sums, step.threads);
-  }
+void GemmLayer::run_pass(const Step& step, Pass pass, const EncodedTensor& first, const EncodedTensor& second,
+                         std::span<const float> bias, ConversionCounts& counts, Tensor& result) {
+  result.grid.reset();
+  conv(shape_, pass, first, second,
+       {.accumulator = plan_.accumulator(),
+        .rows = step.rows,
+        .draws = plan_.draws(step, pass, RandomUnit::accumulator)},
+       result.values, step.threads);
+  const int from = first.scale() + second.scale();
+  if (!bias.empty()) add_bias(shape_, {bias.begin(), bias.end()}, from, result.values);
+  drain(step, pass, from, counts, result);
 }
 
-// Other accumulators: the lowered matrices of ARITHMETIC.md 4 through the GEMM kernels that have them all.
-void GemmLayer::multiply_codes(const Step& step, Pass pass, const Operands& operands,
-                               std::span<float> sums) const {
-  const auto& [first, second] = operands;
-  const auto [m, n, k] = sides_of(shape_, pass);
-  std::vector<std::uint8_t> a(m * k);
-  std::vector<std::uint8_t> b(k * n);
-  lower_a<std::uint8_t>(shape_, pass, 0, {0, m, 0, k}, first.codes(), 0, a, step.threads);
-  lower_b<std::uint8_t>(shape_, pass, 0, {0, k, 0, n}, second.codes(), 0, b, step.threads);
-  std::vector<float> product(m * n);
-  kernels::gemm({m, n, k, a, b, first.format(), second.format()},
-                {.accumulator = recipe_->accumulator,
-                 .rows = step.rows,
-                 .draws = step.draws(layer_.index, pass, RandomUnit::accumulator)},
-                product, step.threads);
-  const auto [batch, channels, spatial] = result_shape(shape_, pass);
-  for (std::int64_t i = 0; i < batch; ++i) {
-    for (std::int64_t c = 0; c < channels; ++c) {
-      for (std::int64_t s = 0; s < spatial; ++s)
-        sums[(i * channels + c) * spatial + s] = product[(i * spatial + s) * channels + c];
-    }
-  }
-}
-
-void GemmLayer::add_bias(std::span<const float> bias, int scale, std::span<float> sums) const {
-  std::vector<float> scaled(bias.begin(), bias.end());
-  if (scale != 0) scale_values(bias, scale, scaled);
-  const std::int64_t spatial = shape_.out[0] * shape_.out[1];
-  float* sum = sums.data();
-  for (std::int64_t image = 0; image < shape_.batch; ++image) {
-    for (const float each : scaled) {
-      for (std::int64_t i = 0; i < spatial; ++i, ++sum) *sum = f32::add(*sum, each);
-    }
-  }
-}
-
-void GemmLayer::drain(const Step& step, Pass pass, trace::Role role, const Operands& operands,
-                      const TensorFormat& how, ConversionCounts& counts, Tensor& result) {
-  if (layer_.arithmetic != Arithmetic::floating) return;  // results stay FP32
-  const int from = operands.first.scale() + operands.second.scale();
-  const int scale = layer_.scale_for(role, how, result.values, from, step);
-  ConversionCounts met;
-  kernels::drain_values(result.values, result_shape(shape_, pass), conversion_of(how, scale - from, step),
-                        step.draws(layer_.index, pass, RandomUnit::drain_quantizer), {.rows = step.rows},
-                        result.values, step.threads, step.count ? &met : nullptr);
-  counts += met;
+void GemmLayer::drain(const Step& step, Pass pass, int from, ConversionCounts& counts, Tensor& result) {
+  const Role role = result_role(pass);
+  const std::optional<TensorFormat> format = plan_.drain(role);
+  if (!format) return;  // results stay FP32
+  const int scale = plan_.scale(step, role, *format, result.values, from);
+  kernels::drain<float>(result.values, result_shape(shape_, pass),
+                        plan_.drain_conversion(step, *format, scale - from),
+                        plan_.draws(step, pass, RandomUnit::drain_quantizer), {.rows = step.rows},
+                        result.values, step.threads, step.count ? &counts : nullptr);
   // The drain gives code * 2^-(scale - from), the number is code * 2^-scale.
-  if (from != 0) scale_values(result.values, -from, result.values);
-  result.grid = Grid{how.format, scale};
+  if (from != 0) scale_values(result.values, -from);
+  result.grid = Grid{format->type.format(), scale};
 }
 
 }  // namespace mantissa::train

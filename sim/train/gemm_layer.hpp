@@ -3,12 +3,14 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/mac/conv_shape.hpp"
-#include "sim/train/layer_recipe.hpp"
+#include "sim/layer/layer_plan.hpp"
+#include "sim/train/layer_counts.hpp"
 #include "sim/train/network.hpp"
-#include "sim/train/quantized_tensor.hpp"
+#include "sim/train/tensor.hpp"
 
 namespace mantissa::train {
 
@@ -17,12 +19,11 @@ ConvShape conv_shape(const Node& node, std::int64_t batch);
 
 class GemmLayer {
  public:
-  // The recipe must outlive the layer. `layer` changes from step to step: its pruning threshold and its
-  // errors' format are looked at when they are needed.
-  GemmLayer(const Recipe& recipe, Node node, LayerRecipe layer);
+  // The plan's registers change from step to step, and are looked at when they are needed.
+  GemmLayer(Node node, LayerPlan plan) : node_(std::move(node)), plan_(std::move(plan)) {}
 
-  LayerRecipe& layer() { return layer_; }
-  const LayerRecipe& layer() const { return layer_; }
+  LayerPlan& plan() { return plan_; }
+  const LayerPlan& plan() const { return plan_; }
   LayerCounts& counts() { return counts_; }
   const LayerCounts& counts() const { return counts_; }
 
@@ -39,31 +40,24 @@ class GemmLayer {
   void backward(const Step& step, const Tensor& g, const Gradients& gradients);
 
  private:
-  // Which tensors a pass multiplies.
-  struct Operands {
-    const QuantizedTensor& first;
-    const QuantizedTensor& second;
-  };
-  void multiply(const Step& step, Pass pass, const Operands& operands, std::span<float> sums);
-  void multiply_codes(const Step& step, Pass pass, const Operands& operands, std::span<float> sums) const;
-  void add_bias(std::span<const float> bias, int scale, std::span<float> sums) const;
   // One operand, through the quantizer of its class.
-  void quantize(const Step& step, const Tensor& source, trace::Role role, const TensorFormat& how, Pass pass,
-                Operand side, ConversionCounts& counts, QuantizedTensor& result);
-  void drain(const Step& step, Pass pass, trace::Role role, const Operands& operands, const TensorFormat& how,
-             ConversionCounts& counts, Tensor& result);
+  void encode(const Step& step, const OperandSite& site, const Tensor& source, ConversionCounts& counts,
+              EncodedTensor& result);
+  // first * second, in the layout of the tensor that the pass makes; then bias and drain.
+  void run_pass(const Step& step, Pass pass, const EncodedTensor& first, const EncodedTensor& second,
+                std::span<const float> bias, ConversionCounts& counts, Tensor& result);
+  void drain(const Step& step, Pass pass, int from, ConversionCounts& counts, Tensor& result);
   // The error as it arrives, pruned.
   const Tensor& pruned(const Step& step, const Tensor& g);
 
-  const Recipe* recipe_;
   Node node_;
-  LayerRecipe layer_;
+  LayerPlan plan_;
   LayerCounts counts_;
   ConvShape shape_;
-  QuantizedTensor x_;
-  QuantizedTensor weight_;
-  QuantizedTensor g_;
-  QuantizedTensor g_for_weights_;
+  EncodedTensor x_;
+  EncodedTensor weight_;
+  EncodedTensor g_;
+  EncodedTensor g_for_weights_;
   Tensor pruned_;
   Tensor weight_gradient_;
 };

@@ -21,14 +21,9 @@ void check_trainable(const Recipe& recipe) {
   }
 }
 
-// Of first and last conv or linear node FP32 where the recipe exempts them.
-Arithmetic arithmetic_of(const Recipe& recipe, const Network& network, const Node& node) {
-  if (!multiplies(node)) return recipe.arithmetic;
-  const auto first = std::find_if(network.nodes.begin(), network.nodes.end(), multiplies);
-  const auto last = std::find_if(network.nodes.rbegin(), network.nodes.rend(), multiplies);
-  const bool exempt =
-      (recipe.exempt_first && node.name == first->name) || (recipe.exempt_last && node.name == last->name);
-  return exempt ? Arithmetic::fp32 : recipe.arithmetic;
+LayerKind kind_of(const Node& node) {
+  if (node.kind == NodeKind::norm) return LayerKind::batchnorm;
+  return node.kind == NodeKind::conv ? LayerKind::conv2d : LayerKind::linear;
 }
 
 Parameter make_parameter(const Node& node, const char* role, std::uint16_t layer,
@@ -68,10 +63,8 @@ std::vector<trace::Layer> trace_layers(const Network& network) {
     trace::Layer layer;
     layer.name = node.name;
     layer.input_gradient = node.input != 0;
-    if (node.kind == NodeKind::norm) {
-      layer.kind = trace::LayerKind::batchnorm;
-    } else if (node.kind == NodeKind::conv) {
-      layer.kind = trace::LayerKind::conv2d;
+    layer.kind = kind_of(node);
+    if (node.kind == NodeKind::conv) {
       layer.stride = {node.stride, node.stride};
       layer.padding = {node.padding, node.padding};
     }
@@ -87,21 +80,21 @@ Model::Model(Network network, Recipe recipe, std::uint64_t seed)
   values_.resize(network_.value_count());
   gradients_.resize(network_.value_count());
   has_gradient_.resize(network_.value_count());
-  std::uint16_t index = 0;
+  std::vector<LayerName> names;
+  for (const Node& node : network_.nodes) {
+    if (is_layer(node)) names.push_back({node.name, kind_of(node)});
+  }
+  std::vector<LayerPlan> plans = plan_layers(recipe_, names);
+  auto plan = plans.begin();
   for (std::size_t i = 0; i < network_.nodes.size(); ++i) {
     const Node& node = network_.nodes[i];
     if (!is_layer(node)) continue;
-    LayerRecipe layer{.name = node.name,
-                      .index = index,
-                      .arithmetic = arithmetic_of(recipe_, network_, node),
-                      .errors = recipe_.errors};
+    add_parameters(node, states_[i], plan->index(), seed);
     if (multiplies(node)) {
-      states_[i].gemm.emplace(recipe_, node, std::move(layer));
+      states_[i].gemm.emplace(node, std::move(*plan++));
     } else {
-      states_[i].norm.emplace(recipe_, node, std::move(layer));
+      states_[i].norm.emplace(node, std::move(*plan++));
     }
-    add_parameters(node, states_[i], index, seed);
-    ++index;
   }
 }
 
@@ -157,8 +150,8 @@ void Model::forward(const Step& step, const Node& node, NodeState& state, const 
           node.bias ? std::span<const float>(parameter(state, 1).value.values) : std::span<const float>();
       state.gemm->forward(step, x, weight.value, bias, y);
       if (!watcher) return;
-      watcher(node, trace::Role::weight, weight.value.values);
-      if (node.bias) watcher(node, trace::Role::bias, bias);
+      watcher(node, Role::weight, weight.value.values);
+      if (node.bias) watcher(node, Role::bias, bias);
       break;
     }
     case NodeKind::norm: {
@@ -166,8 +159,8 @@ void Model::forward(const Step& step, const Node& node, NodeState& state, const 
       const std::vector<float>& beta = parameter(state, 1).value.values;
       state.norm->forward(step, x, gamma, beta, y);
       if (!watcher) return;
-      watcher(node, trace::Role::gamma, gamma);
-      watcher(node, trace::Role::beta, beta);
+      watcher(node, Role::gamma, gamma);
+      watcher(node, Role::beta, beta);
       break;
     }
     case NodeKind::relu:
@@ -179,8 +172,8 @@ void Model::forward(const Step& step, const Node& node, NodeState& state, const 
     case NodeKind::average_pool:
       return average_pool_forward(node, batch, x, y, step.threads);
   }
-  watcher(node, trace::Role::input, x.values);
-  watcher(node, trace::Role::output, y.values);
+  watcher(node, Role::input, x.values);
+  watcher(node, Role::output, y.values);
 }
 
 void Model::backward(const Step& step, std::span<const float> gradient, const Watcher& watcher) {
@@ -207,21 +200,21 @@ void Model::backward(const Step& step, const Node& node, NodeState& state, const
   switch (node.kind) {
     case NodeKind::conv:
     case NodeKind::linear: {
-      if (watcher) watcher(node, trace::Role::grad_output, g.values);
+      if (watcher) watcher(node, Role::grad_output, g.values);
       const bool wanted = node.input != 0;
       GemmLayer::Gradients gradients{
           .x = wanted ? &scratch_ : nullptr, .weight = parameter(state, 0).gradient, .bias = {}};
       if (node.bias) gradients.bias = parameter(state, 1).gradient;
       state.gemm->backward(step, g, gradients);
-      if (watcher) watcher(node, trace::Role::grad_weight, gradients.weight);
+      if (watcher) watcher(node, Role::grad_weight, gradients.weight);
       if (!wanted) return;
-      if (watcher) watcher(node, trace::Role::grad_input, scratch_.values);
+      if (watcher) watcher(node, Role::grad_input, scratch_.values);
       break;
     }
     case NodeKind::norm:
-      if (watcher) watcher(node, trace::Role::grad_output, g.values);
+      if (watcher) watcher(node, Role::grad_output, g.values);
       state.norm->backward(step, g, {&scratch_, parameter(state, 0).gradient, parameter(state, 1).gradient});
-      if (watcher) watcher(node, trace::Role::grad_input, scratch_.values);
+      if (watcher) watcher(node, Role::grad_input, scratch_.values);
       break;
     case NodeKind::relu:
       relu_backward(values_[&node - network_.nodes.data() + 1], g, step.threads);

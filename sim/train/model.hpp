@@ -17,7 +17,7 @@
 namespace mantissa::train {
 
 // Told of every tensor of a layer with a unit of its own (conv, linear, norm) as it is made.
-using Watcher = std::function<void(const Node& node, trace::Role role, std::span<const float> values)>;
+using Watcher = std::function<void(const Node& node, Role role, std::span<const float> values)>;
 
 class Model {
  public:

@@ -1,6 +1,7 @@
 #include "sim/train/norm_layer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/kernels/drain.hpp"
 #include "models/kernels/gemmlowp.hpp"
@@ -21,10 +22,21 @@ std::vector<float> in_eight_bits(std::span<const float> values, int threads) {
   return back;
 }
 
+// Mean and inv of every channel.
+template <class Saved>
+std::pair<std::vector<float>, std::vector<float>> statistics_of(const std::vector<Saved>& channels) {
+  std::vector<float> mean;
+  std::vector<float> inv;
+  for (const Saved& channel : channels) {
+    mean.push_back(channel.mean);
+    inv.push_back(channel.inv);
+  }
+  return {mean, inv};
+}
+
 }  // namespace
 
-NormLayer::NormLayer(const Recipe& recipe, Node node, LayerRecipe layer)
-    : recipe_(&recipe), node_(std::move(node)), layer_(std::move(layer)) {
+NormLayer::NormLayer(Node node, LayerPlan plan) : node_(std::move(node)), plan_(std::move(plan)) {
   running_.mean.resize(node_.in_shape.channels);
   running_.scale.resize(node_.in_shape.channels);
 }
@@ -34,47 +46,32 @@ void NormLayer::forward(const Step& step, const Tensor& x, std::span<const float
   shape_ = {.batch = static_cast<std::int64_t>(x.values.size()) / node_.in_shape.elements(),
             .channels = node_.in_shape.channels,
             .spatial = node_.in_shape.spatial()};
-  quantize(step, x, trace::Role::input, recipe_->activations, Pass::forward, counts_.activations, x_);
-  plain_ = x_.numbers(plain_storage_);
+  rule_ = plan_.norm(shape_.per_channel());
+  plain_ = read(step, plan_.input(), x, counts_.activations, x_, plain_storage_);
   gamma_.assign(gamma.begin(), gamma.end());
   y.values.resize(x.values.size());
   y.grid.reset();
   if (!step.training) {
     validate(step, gamma, beta, y);
-  } else if (range()) {
-    range_saved_ = kernels::range_bn_tensor_forward(plain_, shape_, gamma, beta,
-                                                    recipe_->norm.range_of(shape_.batch * shape_.spatial),
-                                                    y.values, step.threads);
-    std::vector<float> mean;
-    std::vector<float> inv;
-    for (const RangeBnSaved& channel : range_saved_.channels) {
-      mean.push_back(channel.mean);
-      inv.push_back(channel.inv);
-    }
+  } else if (rule_.kind == NormRule::Kind::range) {
+    range_saved_ =
+        kernels::range_bn_tensor_forward(plain_, shape_, gamma, beta, rule_.range, y.values, step.threads);
+    const auto [mean, inv] = statistics_of(range_saved_.channels);
     average(mean, inv);
   } else {
     saved_ = kernels::batch_norm_forward(plain_, shape_, gamma, beta, y.values, step.threads);
-    std::vector<float> mean;
-    std::vector<float> inv;
-    for (const BatchNormSaved& channel : saved_) {
-      mean.push_back(channel.mean);
-      inv.push_back(channel.inv);
-    }
+    const auto [mean, inv] = statistics_of(saved_);
     average(mean, inv);
   }
-  drain(step, Pass::forward, trace::Role::output, recipe_->activations, counts_.activations, y);
+  drain(step, Pass::forward, Role::output, counts_.activations, y);
 }
 
-// Codes are decoded; integers are the affair of Range BN's own 8-bit mode.
-void NormLayer::quantize(const Step& step, const Tensor& source, trace::Role role, const TensorFormat& how,
-                         Pass pass, ConversionCounts& counts, QuantizedTensor& result) {
-  const bool codes = layer_.arithmetic == Arithmetic::floating;
-  result.assign(source,
-                {.arithmetic = codes ? Arithmetic::floating : Arithmetic::fp32,
-                 .how = how,
-                 .scale = codes ? layer_.scale_for(role, how, source.values, 0, step) : 0,
-                 .draws = step.draws(layer_.index, pass, RandomUnit::tensor_quantizer)},
-                step, counts);
+std::span<const float> NormLayer::read(const Step& step, const OperandSite& site, const Tensor& source,
+                                       ConversionCounts& counts, EncodedTensor& encoded,
+                                       std::vector<float>& storage) {
+  if (plan_.norm_quantizes() && site.format.type.is_integer()) return source.values;
+  plan_.encode(step, site, source.values, encoded, held_as_numbers(source, step.count ? &counts : nullptr));
+  return encoded.numbers(storage, step.threads);
 }
 
 // With the running statistics, and in the 8-bit mode with operands of 8 bits.
@@ -84,7 +81,7 @@ void NormLayer::validate(const Step& step, std::span<const float> gamma, std::sp
   for (std::size_t c = 0; c < inv.size(); ++c) inv[c] = f32::div(1.0F, running_.scale[c]);
   std::vector<float> used_gamma(gamma.begin(), gamma.end());
   std::vector<float> used_beta(beta.begin(), beta.end());
-  if (eight_bits()) {
+  if (plan_.norm_quantizes()) {
     plain_storage_ = in_eight_bits(plain_, step.threads);
     plain_ = plain_storage_;
     inv = in_eight_bits(inv, 1);
@@ -106,14 +103,13 @@ void NormLayer::average(std::span<const float> mean, std::span<const float> inv)
 }
 
 void NormLayer::backward(const Step& step, const Tensor& g, const Gradients& gradients) {
-  quantize(step, g, trace::Role::grad_output, recipe_->errors, Pass::input_gradient, counts_.errors, g_);
+  const std::span<const float> used = read(step, plan_.error(), g, counts_.errors, g_, g_storage_);
   Tensor& dx = *gradients.x;
   dx.values.resize(g.values.size());
   dx.grid.reset();
-  const std::span<const float> used = g_.numbers(g_storage_);
-  if (range()) {
+  if (rule_.kind == NormRule::Kind::range) {
     const RangeBnTensorGradients sums = kernels::range_bn_tensor_backward(
-        range_saved_, used, step.draws(layer_.index, Pass::input_gradient, RandomUnit::gemmlowp_quantizer),
+        range_saved_, used, plan_.draws(step, Pass::input_gradient, RandomUnit::gemmlowp_quantizer),
         dx.values, step.threads);
     std::copy(sums.gamma.begin(), sums.gamma.end(), gradients.gamma.begin());
     std::copy(sums.beta.begin(), sums.beta.end(), gradients.beta.begin());
@@ -125,20 +121,18 @@ void NormLayer::backward(const Step& step, const Tensor& g, const Gradients& gra
       gradients.beta[c] = sums[c].beta;
     }
   }
-  drain(step, Pass::input_gradient, trace::Role::grad_input, recipe_->errors, counts_.errors, dx);
+  drain(step, Pass::input_gradient, Role::grad_input, counts_.errors, dx);
 }
 
 // Results leave through quantizers like the array's, in tensor order.
-void NormLayer::drain(const Step& step, Pass pass, trace::Role role, const TensorFormat& how,
-                      ConversionCounts& counts, Tensor& result) {
-  if (layer_.arithmetic != Arithmetic::floating) return;
-  const int scale = layer_.scale_for(role, how, result.values, 0, step);
-  ConversionCounts met;
-  kernels::round_values(result.values, conversion_of(how, scale, step),
-                        step.draws(layer_.index, pass, RandomUnit::drain_quantizer), result.values,
-                        step.threads, step.count ? &met : nullptr);
-  counts += met;
-  result.grid = Grid{how.format, scale};
+void NormLayer::drain(const Step& step, Pass pass, Role role, ConversionCounts& counts, Tensor& result) {
+  const std::optional<TensorFormat> format = plan_.drain(role);
+  if (!format) return;
+  const int scale = plan_.scale(step, role, *format, result.values);
+  kernels::round_values(result.values, plan_.drain_conversion(step, *format, scale),
+                        plan_.draws(step, pass, RandomUnit::drain_quantizer), result.values, step.threads,
+                        step.count ? &counts : nullptr);
+  result.grid = Grid{format->type.format(), scale};
 }
 
 }  // namespace mantissa::train

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "models/kernels/norm.hpp"
-#include "sim/train/layer_recipe.hpp"
+#include "sim/layer/layer_plan.hpp"
+#include "sim/train/layer_counts.hpp"
 #include "sim/train/network.hpp"
-#include "sim/train/quantized_tensor.hpp"
+#include "sim/train/tensor.hpp"
 
 namespace mantissa::train {
 
@@ -21,11 +22,10 @@ struct RunningStatistics {
 
 class NormLayer {
  public:
-  // The recipe must outlive the layer.
-  NormLayer(const Recipe& recipe, Node node, LayerRecipe layer);
+  NormLayer(Node node, LayerPlan plan);
 
-  LayerRecipe& layer() { return layer_; }
-  const LayerRecipe& layer() const { return layer_; }
+  LayerPlan& plan() { return plan_; }
+  const LayerPlan& plan() const { return plan_; }
   LayerCounts& counts() { return counts_; }
   const LayerCounts& counts() const { return counts_; }
   RunningStatistics& running() { return running_; }
@@ -43,23 +43,21 @@ class NormLayer {
   void backward(const Step& step, const Tensor& g, const Gradients& gradients);
 
  private:
-  bool range() const { return recipe_->norm.kind == NormRule::Kind::range; }
-  bool eight_bits() const { return range() && recipe_->norm.range.precision == NormPrecision::int8; }
   void validate(const Step& step, std::span<const float> gamma, std::span<const float> beta, Tensor& y);
   void average(std::span<const float> mean, std::span<const float> inv);
-  void quantize(const Step& step, const Tensor& source, trace::Role role, const TensorFormat& how, Pass pass,
-                ConversionCounts& counts, QuantizedTensor& result);
-  void drain(const Step& step, Pass pass, trace::Role role, const TensorFormat& how, ConversionCounts& counts,
-             Tensor& result);
+  // What the units are given of x or g, in `storage` where it is not there already.
+  std::span<const float> read(const Step& step, const OperandSite& site, const Tensor& source,
+                              ConversionCounts& counts, EncodedTensor& encoded, std::vector<float>& storage);
+  void drain(const Step& step, Pass pass, Role role, ConversionCounts& counts, Tensor& result);
 
-  const Recipe* recipe_;
   Node node_;
-  LayerRecipe layer_;
+  LayerPlan plan_;
+  NormRule rule_;  // for channels of this batch
   LayerCounts counts_;
   RunningStatistics running_;
   NormShape shape_;
-  QuantizedTensor x_;
-  QuantizedTensor g_;
+  EncodedTensor x_;
+  EncodedTensor g_;
   std::span<const float> plain_;  // x as numbers
   std::vector<float> plain_storage_;
   std::vector<float> g_storage_;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "models/update/weight_update.hpp"
+#include "sim/layer/step.hpp"
 #include "sim/recipe/recipe.hpp"
-#include "sim/train/step.hpp"
 #include "sim/train/tensor.hpp"
 
 namespace mantissa::train {

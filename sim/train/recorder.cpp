@@ -10,8 +10,6 @@
 namespace mantissa::train {
 namespace {
 
-using trace::Role;
-
 std::vector<std::int64_t> shape_of(const Node& node, Role role, std::int64_t elements) {
   const auto batched = [&](const ValueShape& shape) -> std::vector<std::int64_t> {
     const std::int64_t batch = elements / shape.elements();
@@ -39,16 +37,6 @@ std::vector<std::int64_t> shape_of(const Node& node, Role role, std::int64_t ele
   return {};
 }
 
-// Where the recipe's rule looks at the tensor, the replay is told what was found.
-void add_scales(const LayerRecipe& layer, std::initializer_list<std::pair<Role, const TensorFormat*>> sites,
-                trace::RunStep& step) {
-  if (layer.arithmetic != Arithmetic::floating) return;
-  for (const auto& [role, how] : sites) {
-    if (how->scale != TensorFormat::Scale::fixed)
-      step.scales.push_back({layer.name, role, layer.scale.at(static_cast<std::size_t>(role))});
-  }
-}
-
 }  // namespace
 
 Recorder::Recorder(std::filesystem::path path, std::vector<std::uint32_t> steps, trace::Run run)
@@ -61,44 +49,20 @@ bool Recorder::wants(std::uint32_t step) const {
   return std::binary_search(steps_.begin(), steps_.end(), step);
 }
 
-void Recorder::begin(std::uint32_t step, int loss_exponent, Model& model) {
-  trace::RunStep record;
-  record.step = step;
-  record.loss_scale = std::ldexp(1.0, loss_exponent);
-  for (const GemmLayer* gemm : std::as_const(model).gemm_layers()) {
-    const LayerRecipe& layer = gemm->layer();
-    if (layer.tau) record.tau.emplace_back(layer.name, *layer.tau);
-    if (layer.errors.format != model.recipe().errors.format)
-      record.error_formats.emplace_back(layer.name, layer.errors.format);
-  }
-  run_.by_step.push_back(std::move(record));
-}
-
 void Recorder::take(std::uint32_t step, const Node& node, Role role, std::span<const float> values) {
   tensors_[trace::tensor_name(step, node.name, role)] = {
       shape_of(node, role, static_cast<std::int64_t>(values.size())), {values.begin(), values.end()}};
 }
 
-void Recorder::end(std::uint32_t step, Model& model) {
-  const Recipe& recipe = model.recipe();
-  for (const GemmLayer* gemm : std::as_const(model).gemm_layers()) {
-    add_scales(gemm->layer(),
-               {{Role::input, &recipe.activations},
-                {Role::weight, &recipe.weights},
-                {Role::output, &recipe.activations},
-                {Role::grad_output, &gemm->layer().errors},
-                {Role::grad_input, &recipe.errors},
-                {Role::grad_weight, &recipe.weight_gradients}},
-               run_.by_step.back());
-  }
-  for (const NormLayer* norm : std::as_const(model).norm_layers()) {
-    add_scales(norm->layer(),
-               {{Role::input, &recipe.activations},
-                {Role::output, &recipe.activations},
-                {Role::grad_output, &recipe.errors},
-                {Role::grad_input, &recipe.errors}},
-               run_.by_step.back());
-  }
+void Recorder::end(std::uint32_t step, int loss_exponent, const Model& model) {
+  trace::RunStep record;
+  record.step = step;
+  record.loss_scale = std::ldexp(1.0, loss_exponent);
+  for (const GemmLayer* layer : model.gemm_layers())
+    record.registers[layer->plan().name()] = layer->plan().registers;
+  for (const NormLayer* layer : model.norm_layers())
+    record.registers[layer->plan().name()] = layer->plan().registers;
+  run_.by_step.push_back(std::move(record));
   if (step == steps_.back()) write(model.network());
 }
 

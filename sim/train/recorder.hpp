@@ -19,11 +19,9 @@ class Recorder {
 
   bool wants(std::uint32_t step) const;
   const std::vector<std::uint32_t>& steps() const { return steps_; }
-  // A wanted step begins: thresholds and formats as they will be used.
-  void begin(std::uint32_t step, int loss_exponent, Model& model);
-  void take(std::uint32_t step, const Node& node, trace::Role role, std::span<const float> values);
-  // It is over: scales as they were used. Throws what writing the trace throws.
-  void end(std::uint32_t step, Model& model);
+  void take(std::uint32_t step, const Node& node, Role role, std::span<const float> values);
+  // Forward and backward passes are over: registers as they were used. Throws what writing the trace throws.
+  void end(std::uint32_t step, int loss_exponent, const Model& model);
 
  private:
   void write(const Network& network) const;

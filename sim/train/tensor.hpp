@@ -4,16 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "models/format/format.hpp"
+#include "models/tensor/encode.hpp"
 
 namespace mantissa::train {
-
-// The numbers code * 2^-scale of a format.
-struct Grid {
-  Format format;
-  int scale = 0;
-  friend bool operator==(const Grid&, const Grid&) = default;
-};
 
 struct Tensor {
   std::vector<float> values;
@@ -21,5 +14,10 @@ struct Tensor {
   // left out.
   std::optional<Grid> grid = std::nullopt;
 };
+
+// Encoded as numbers that kernels multiply: values of codes are held, not codes.
+inline EncodeOptions held_as_numbers(const Tensor& source, ConversionCounts* counts) {
+  return {.decoded = true, .on = source.grid, .counts = counts};
+}
 
 }  // namespace mantissa::train

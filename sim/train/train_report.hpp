@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/format/convert.hpp"
-#include "sim/report/replay_report.hpp"
+#include "sim/trace/gradient.hpp"
 
 namespace mantissa::train {
 

@@ -112,16 +112,16 @@ Watcher Trainer::watcher_of(const Step& step) {
   const bool looks = pruning_ && step.refresh;
   const bool last = state_.step + 1 == total_steps();
   if (!records && !looks && !last) return {};
-  return [=, this](const Node& node, trace::Role role, std::span<const float> values) {
+  return [=, this](const Node& node, Role role, std::span<const float> values) {
     if (records) recorder_->take(step.number, node, role, values);
-    GemmLayer* gemm = role == trace::Role::grad_output ? model_.gemm_at(node) : nullptr;
+    GemmLayer* gemm = role == Role::grad_output ? model_.gemm_at(node) : nullptr;
     if (gemm == nullptr) return;
-    if (looks && gemm->layer().arithmetic != Arithmetic::fp32) pruning_->look(*gemm, values);
+    if (looks && gemm->plan().prunes()) pruning_->look(gemm->plan(), values, &gemm->counts().recent);
     if (last) {
       GradientReport report = trace::describe_gradient(values);
       report.step = step.number;
       report.layer = node.name;
-      report.tau = gemm->layer().tau.value_or(0);
+      report.tau = gemm->plan().registers.tau.value_or(0);
       report.histogram.clear();  // no part of the report
       state_.gradients.insert(state_.gradients.begin(), std::move(report));
     }
@@ -136,8 +136,8 @@ void Trainer::follow_loss_scale(bool skipped) {
   const int change = loss_scale_->exponent() - before;
   if (change == 0) return;
   state_.loss_scale.emplace_back(state_.step + 1, loss_scale_->exponent());
-  for (GemmLayer* layer : model_.gemm_layers()) layer->layer().follow_loss_scale(change);
-  for (NormLayer* layer : model_.norm_layers()) layer->layer().follow_loss_scale(change);
+  for (GemmLayer* layer : model_.gemm_layers()) layer->plan().registers.follow_loss_scale(change);
+  for (NormLayer* layer : model_.norm_layers()) layer->plan().registers.follow_loss_scale(change);
 }
 
 void Trainer::check_finite(double loss, const std::string& whose) const {
@@ -161,14 +161,13 @@ void Trainer::train_step() {
   int exponent = 0;
   if (recipe.loss_scale.kind == LossScaleRule::Kind::constant) exponent = recipe.loss_scale.exponent;
   if (loss_scale_) exponent = loss_scale_->exponent();
-  if (recorder_ != nullptr && recorder_->wants(step.number)) recorder_->begin(step.number, exponent, model_);
   const Watcher watcher = watcher_of(step);
   const std::span<const float> scores = model_.forward(step, watcher);
   score_gradient_.resize(scores.size());
   const BatchLoss loss = softmax_cross_entropy(scores, labels_, std::ldexp(1.0, exponent), score_gradient_);
   check_finite(loss.loss, "step " + std::to_string(state_.step));
   model_.backward(step, score_gradient_, watcher);
-  if (recorder_ != nullptr && recorder_->wants(step.number)) recorder_->end(step.number, model_);
+  if (recorder_ != nullptr && recorder_->wants(step.number)) recorder_->end(step.number, exponent, model_);
   const bool updated = update(model_.parameters(),
                               {.learning_rate = schedule_.at(state_.step),
                                .momentum = static_cast<float>(options_.training.momentum),
@@ -271,16 +270,16 @@ TrainReport Trainer::report() const {
   };
   for (const GemmLayer* layer : std::as_const(model_).gemm_layers()) {
     const LayerCounts& counts = layer->counts();
-    const std::string& name = layer->layer().name;
-    if (recipe.pruning && layer->layer().arithmetic != Arithmetic::fp32) report.pruned_layers.push_back(name);
+    const std::string& name = layer->plan().name();
+    if (layer->plan().prunes()) report.pruned_layers.push_back(name);
     add(name, "weights", counts.weights);
     add(name, "activations", counts.activations);
     add(name, "errors", counts.errors);
     add(name, "weight_gradients", counts.weight_gradients);
   }
   for (const NormLayer* layer : std::as_const(model_).norm_layers()) {
-    add(layer->layer().name, "activations", layer->counts().activations);
-    add(layer->layer().name, "errors", layer->counts().errors);
+    add(layer->plan().name(), "activations", layer->counts().activations);
+    add(layer->plan().name(), "errors", layer->counts().errors);
   }
   std::string bytes;
   for (const Parameter& parameter : model_.parameters()) {

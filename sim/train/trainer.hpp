@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "models/update/loss_scale.hpp"
+#include "sim/layer/pruning_plan.hpp"
 #include "sim/train/fashion_mnist.hpp"
 #include "sim/train/model.hpp"
-#include "sim/train/pruning_plan.hpp"
 #include "sim/train/recorder.hpp"
 #include "sim/train/schedule.hpp"
 #include "sim/train/train_report.hpp"

@@ -2,10 +2,13 @@
 // threads, engines that agree, and bad input that leaves nothing behind.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -113,6 +116,58 @@ TEST(Replay, LossScaleLiftsGradientsOutOfUnderflow) {
   const std::uint64_t without = flushed(replay({cnn, "--loss-scale", "none"}));
   const std::uint64_t with = flushed(replay({cnn, "--loss-scale", "13"}));
   EXPECT_LT(with, without / 4);
+}
+
+// The shipped sparse recipe with another line in place of its pruning.
+std::string sparse_recipe(const Scratch& scratch, const std::string& pruning) {
+  std::ifstream shipped(MANTISSA_SOURCE_DIR "/sim/configs/recipes/lognormal-sparse.yaml");
+  std::string text;
+  for (std::string line; std::getline(shipped, line);)
+    text += (line.starts_with("pruning:") ? "pruning: " + pruning : line) + "\n";
+  return written(scratch, "sparse.yaml", text);
+}
+
+TEST(Replay, AThresholdOfTheMagnitudesGivesItsShareOfZeros) {
+  const Scratch scratch;
+  const std::string recipe = sparse_recipe(scratch, "{sparsity: 0.7, threshold: quantile}");
+  const json report = replay({cnn, "--recipe", recipe});
+  int pruned = 0;
+  for (const json& tensor : report["tensors"]) {
+    if (tensor["class"] != "errors" || tensor["format"] == "fp32" || tensor["elements"] < 2000) continue;
+    const auto found = std::find_if(
+        report["gradients"].begin(), report["gradients"].end(),
+        [&](const json& g) { return g["layer"] == tensor["layer"] && g["step"] == tensor["step"]; });
+    if (found == report["gradients"].end()) continue;  // of a batch norm
+    // Where more is zero already, nothing is pruned.
+    const double expected = std::max(0.7, (*found)["zero_share"].get<double>());
+    EXPECT_NEAR(tensor["zero_share"].get<double>(), expected, 0.03)
+        << tensor["layer"] << " " << tensor["step"];
+    ++pruned;
+  }
+  EXPECT_GT(pruned, 8);
+}
+
+TEST(Replay, NoThresholdLiesBeyondTheLargestGradient) {
+  for (const std::string& trace : {cnn, traces + "fashion-transformer.safetensors"}) {
+    const json report = replay({trace, "--recipe", "lognormal-sparse"});
+    EXPECT_GT(report["gradients"].size(), 5U);
+    for (const json& gradient : report["gradients"]) {
+      const double top = gradient["histogram_first_log2"].get<double>() +
+                         gradient["histogram_width_log2"].get<double>() *
+                             static_cast<double>(gradient["histogram_share"].size());
+      EXPECT_LE(gradient["tau"].get<double>(), std::exp2(top)) << gradient["layer"] << gradient["step"];
+    }
+  }
+}
+
+TEST(Replay, ThePrunersRandomBitsArePriced) {
+  const Scratch scratch;
+  const std::string recipe = sparse_recipe(scratch, "{sparsity: 0.7, random_bits: 8}");
+  std::set<std::string> actions;
+  const json report = replay({cnn, "--recipe", recipe});
+  for (const json& price : report["tables"][0]["prices"]) actions.insert(price["action"].get<std::string>());
+  EXPECT_EQ(actions.count("prune 8"), 1U);
+  EXPECT_EQ(actions.count("prune 16"), 0U);
 }
 
 TEST(Replay, OneStepOfSeveral) {

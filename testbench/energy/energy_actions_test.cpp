@@ -40,7 +40,7 @@ Architecture small_machine() {
 TEST(EnergyActions, Fp8Gemm) {
   GemmWork work = small_gemm();
   work.bias = true;
-  work.quantized = {{NumberKind::floating(formats::e5m2), 128}, {NumberKind::floating(formats::fp32), 99}};
+  work.quantized = {{ElementType(formats::e5m2), 128}, {ElementType(formats::fp32), 99}};
   work.draws = 160;
   work.pruned = 128;
   const ActionCounts expected = {
@@ -78,7 +78,7 @@ TEST(EnergyActions, OtherDataflowsHaveNoStaging) {
 TEST(EnergyActions, SramBytesAreConserved) {
   for (const int bits : {4, 6, 8, 16}) {
     GemmWork work = small_gemm();
-    work.a = work.b = work.c = NumberKind::integer(bits);
+    work.a = work.b = work.c = ElementType::integer(bits);
     work.cost.sram_bytes = work.cost.dram_bytes + (96 * bits + 7) / 8 + (256 * bits + 7) / 8 + 32 * bits / 8;
     std::uint64_t bytes = 0;
     for (const auto& [action, count] : gemm_actions(small_machine(), work)) {
@@ -90,9 +90,9 @@ TEST(EnergyActions, SramBytesAreConserved) {
 
 TEST(EnergyActions, IntegerGemm) {
   GemmWork work = small_gemm();
-  work.a = NumberKind::integer(16);
-  work.b = NumberKind::integer(8);
-  work.c = NumberKind::floating(formats::fp32);
+  work.a = ElementType::integer(16);
+  work.b = ElementType::integer(8);
+  work.c = ElementType(formats::fp32);
   const ActionCounts counts = gemm_actions(small_machine(), work);
   EXPECT_EQ(counts.at("multiply uint16 uint8"), 768U);
   EXPECT_EQ(counts.at("accumulate int48"), 768U);
@@ -141,7 +141,7 @@ TEST(EnergyActions, Norms) {
   EXPECT_EQ(norm_actions(small_machine(), work),
             (ActionCounts{{"norm standard forward", 100}, {"dram byte", 800}, {"sram byte 2048", 900}}));
   work.range = work.backward = true;
-  work.quantized = {{NumberKind::integer(8), 100}};
+  work.quantized = {{ElementType::integer(8), 100}};
   work.draws = 100;
   EXPECT_EQ(norm_actions(small_machine(), work), (ActionCounts{{"norm range backward", 100},
                                                                {"dram byte", 800},
@@ -152,13 +152,13 @@ TEST(EnergyActions, Norms) {
 
 TEST(EnergyActions, BothTablesPriceWhateverCanBeCounted) {
   std::vector<ActionCounts> all;
-  std::vector<NumberKind> numbers = {NumberKind::integer(8), NumberKind::integer(16)};
-  for (const NamedFormat& each : named_formats) numbers.push_back(NumberKind::floating(each.format));
+  std::vector<ElementType> numbers = {ElementType::integer(8), ElementType::integer(16)};
+  for (const NamedFormat& each : named_formats) numbers.push_back(ElementType(each.format));
   for (const char* name : {"e4m3:fnuz", "e3m0", "e6m1", "e2m5", "e4m3:bias=11"})
-    numbers.push_back(NumberKind::floating(Format::parse(name)));
-  for (const NumberKind& a : numbers) {
-    for (const NumberKind& b : numbers) {
-      if (a.format.has_value() != b.format.has_value()) continue;
+    numbers.push_back(ElementType(Format::parse(name)));
+  for (const ElementType& a : numbers) {
+    for (const ElementType& b : numbers) {
+      if (a.is_integer() != b.is_integer()) continue;
       for (const char* kind : {"plain", "chunk:8", "fused:8", "aligned:8,13", "kulisch"}) {
         for (const char* accumulator : {"fp32", "fp16", "bf16", "e6m5", "e8m1"}) {
           GemmWork work = small_gemm();

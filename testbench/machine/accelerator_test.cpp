@@ -22,8 +22,7 @@ struct Sample {
 };
 
 std::string text_of(const ArrayFormats& formats) {
-  if (formats.integers)
-    return "u" + std::to_string(formats.integers->a) + " x u" + std::to_string(formats.integers->b);
+  if (formats.integers()) return formats.a.name() + " x " + formats.b.name();
   return formats.a.name() + " x " + formats.b.name() + " to " + formats.c.name() + " " +
          formats.c_rounding.name();
 }
@@ -157,7 +156,7 @@ TEST(Accelerator, SkippingChangesNoOutputBit) {
     sample.formats = random_formats(engine);
     sample.job = random_job(engine, sample.formats, 40);
     for (std::uint8_t& code : sample.job.b) {
-      if (sample.formats.b.is_nan(code) || sample.formats.b.is_inf(code)) code = 0;
+      if (sample.formats.b.format().is_nan(code) || sample.formats.b.format().is_inf(code)) code = 0;
     }
     sample.accelerator = std::make_unique<Accelerator>(sample.arch, sample.formats);
   }
@@ -233,7 +232,7 @@ TEST(Accelerator, RefusesWhatItDoesNotHave) {
             std::string::npos);
 
   EXPECT_NE(message_of([] {
-              Accelerator(Architecture{}, {.integers = IntegerWidths{16, 16}});
+              Accelerator(Architecture{}, {.a = ElementType::integer(16), .b = ElementType::integer(16)});
             }).find("16"),
             std::string::npos);
 
@@ -243,7 +242,7 @@ TEST(Accelerator, RefusesWhatItDoesNotHave) {
   ArrayFormats drawing;
   drawing.c_rounding = Rounding::sr(8);
   Accelerator stochastic(Architecture{}, drawing);
-  const ArrayFormats bytes{.integers = IntegerWidths{8, 8}};
+  const ArrayFormats bytes{.a = ElementType::integer(8), .b = ElementType::integer(8)};
   Accelerator integers(Architecture{}, bytes);
   OwnedJob job{.m = 2, .n = 2, .k = 2, .a = {1, 2, 3, 4}, .b = {1, 2, 3, 4}};
   EXPECT_NE(message_of([&] { small.run(job.job(arch, formats)); }).find("a_buffer_bytes 16"),
@@ -257,13 +256,18 @@ TEST(Accelerator, RefusesWhatItDoesNotHave) {
   job.b.pop_back();
   EXPECT_NE(message_of([&] { stochastic.run(job.job(arch, drawing)); }).find("does not fit its operands"),
             std::string::npos);
+  EXPECT_NE(
+      message_of([&] { integers.run(job.job(arch, drawing)); }).find("e5m2 x e5m2 on an array of uint8"),
+      std::string::npos);
   // Codes are no integers, and integers of 16 bits do not go into an array of 8.
   EXPECT_NE(message_of([&] { integers.run(job.job(arch, bytes)); }).find("integer GEMM: A should be 2 x 2"),
             std::string::npos);
-  OwnedJob wide{.integer_a = {.bits = 16}, .a_integers = {256}, .b_integers = {1}};
-  EXPECT_NE(message_of([&] { integers.run(wide.job(arch, bytes)); }).find("16 x 8 bits on an array of 8 x 8"),
+  OwnedJob wide{.a_range = {.bits = 16, .scale = 1}, .a_integers = {256}, .b_integers = {1}};
+  EXPECT_NE(message_of([&] {
+              integers.run(wide.job(arch, bytes));
+            }).find("uint16 x uint8 on an array of uint8 x uint8"),
             std::string::npos);
-  wide.integer_a.bits = 8;
+  wide.a_range.bits = 8;
   EXPECT_NE(message_of([&] { integers.run(wide.job(arch, bytes)); }).find("does not fit 8 bits"),
             std::string::npos);
   // What was refused leaves nothing behind.

@@ -40,17 +40,23 @@ std::vector<std::uint16_t> random_matrix(std::mt19937_64& engine, int bits, std:
   return integers;
 }
 
-void fill_integers(std::mt19937_64& engine, const IntegerWidths& widths, OwnedJob& job) {
+void fill_integers(std::mt19937_64& engine, const ArrayFormats& formats, OwnedJob& job) {
   std::normal_distribution<float> normal(0, 1);
-  job.a_integers = random_matrix(engine, widths.a, job.m * job.k, static_cast<double>(engine() % 11) / 10);
-  job.b_integers = random_matrix(engine, widths.b, job.k * job.n, 0.9);
-  job.integer_a = {.bits = widths.a, .scale = std::abs(normal(engine)) / 100, .min = normal(engine)};
-  job.integer_b = {.bits = widths.b, .scale = std::abs(normal(engine)) / 100, .min = normal(engine)};
+  job.a_integers =
+      random_matrix(engine, formats.a.bits(), job.m * job.k, static_cast<double>(engine() % 11) / 10);
+  job.b_integers = random_matrix(engine, formats.b.bits(), job.k * job.n, 0.9);
+  const auto range = [&](int bits) {
+    const float scale = std::abs(normal(engine)) / 100;
+    return GemmlowpRange{.bits = bits, .min = normal(engine), .scale = scale};
+  };
+  job.a_range = range(formats.a.bits());
+  job.b_range = range(formats.b.bits());
 }
 
 ArrayRun golden_integers(const Architecture& arch, const ArrayFormats& formats, const ArrayJob& job) {
   std::vector<float> sums(job.m * job.n);
-  kernels::int_gemm({job.m, job.n, job.k, job.integer_a, job.integer_b}, sums);
+  const IntMatrix a = job.a.as<EncodedTensor::Integers>().matrix();
+  kernels::int_gemm({job.m, job.n, job.k, a, job.b.as<EncodedTensor::Integers>().matrix()}, sums);
   ArrayRun run;
   run.flags.resize(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i)
@@ -59,7 +65,7 @@ ArrayRun golden_integers(const Architecture& arch, const ArrayFormats& formats, 
   for (std::int64_t row = 0; row < job.m; ++row) {
     for (std::int64_t k = 0; k < job.k; ++k) {
       if (k % arch.window == 0) counts.push_back(0);
-      if (job.integer_a.q[row * job.k + k] != 0) ++counts.back();
+      if (a.q[row * job.k + k] != 0) ++counts.back();
     }
   }
   run.cycles = gemm_cycles(arch, shape_of(job, formats), job.skip, counts);
@@ -69,17 +75,14 @@ ArrayRun golden_integers(const Architecture& arch, const ArrayFormats& formats, 
 }  // namespace
 
 ArrayJob OwnedJob::job(const Architecture& arch, const ArrayFormats& formats) const {
-  const auto matrix = [](IntMatrix like, std::span<const std::uint16_t> q) {
-    like.q = q;
-    return like;
-  };
+  const bool integers = formats.integers();
   return {.m = m,
           .n = n,
           .k = k,
-          .a = a,
-          .b = b,
-          .integer_a = matrix(integer_a, a_integers),
-          .integer_b = matrix(integer_b, b_integers),
+          .a = integers ? EncodedTensor::integers(a_integers, a_range)
+                        : EncodedTensor::codes(a, formats.a.format(), 0),
+          .b = integers ? EncodedTensor::integers(b_integers, b_range)
+                        : EncodedTensor::codes(b, formats.b.format(), 0),
           .bias = bias,
           .c_scale = c_scale,
           .skip = skip,
@@ -100,13 +103,13 @@ std::string OwnedJob::text() const {
 OwnedJob random_job(std::mt19937_64& engine, const ArrayFormats& formats, int largest) {
   const auto size = [&] { return 1 + static_cast<std::int64_t>(engine() % largest); };
   OwnedJob job{.m = size(), .n = size(), .k = size()};
-  if (formats.integers) {
-    fill_integers(engine, *formats.integers, job);
+  if (formats.integers()) {
+    fill_integers(engine, formats, job);
   } else {
     const bool specials = engine() % 4 == 0;
     const double share = static_cast<double>(engine() % 11) / 10;
-    job.a = random_codes(engine, formats.a, job.m * job.k, share, specials);
-    job.b = random_codes(engine, formats.b, job.k * job.n, 0.9, specials);
+    job.a = random_codes(engine, formats.a.format(), job.m * job.k, share, specials);
+    job.b = random_codes(engine, formats.b.format(), job.k * job.n, 0.9, specials);
   }
   if (engine() % 2 == 0) {
     std::normal_distribution<float> normal(0, 4);
@@ -117,8 +120,8 @@ OwnedJob random_job(std::mt19937_64& engine, const ArrayFormats& formats, int la
   job.run_seed = engine();
   job.first_tile = engine() % 3 == 0 ? static_cast<std::int64_t>(engine() % 1000) : 0;
   if (engine() % 4 == 0) {
-    job.a_bits = std::max(formats.a_bits(), one_of(engine, {8, 11, 16, 32}));
-    job.b_bits = std::max(formats.b_bits(), one_of(engine, {8, 13, 16, 32}));
+    job.a_bits = std::max(formats.a.bits(), one_of(engine, {8, 11, 16, 32}));
+    job.b_bits = std::max(formats.b.bits(), one_of(engine, {8, 13, 16, 32}));
     job.c_bits = 32;
   }
   return job;
@@ -158,19 +161,22 @@ ArrayFormats random_formats(std::mt19937_64& engine) {
 }
 
 ArrayFormats random_integers(std::mt19937_64& engine) {
-  return {.integers = one_of(engine, {IntegerWidths{8, 8}, IntegerWidths{16, 8}, IntegerWidths{8, 16}})};
+  const auto [a, b] = one_of(engine, {std::pair(8, 8), std::pair(16, 8), std::pair(8, 16)});
+  return {.a = ElementType::integer(a), .b = ElementType::integer(b)};
 }
 
 ArrayRun golden_run(const Architecture& arch, const ArrayFormats& formats, const ArrayJob& job) {
-  if (formats.integers) return golden_integers(arch, formats, job);
+  if (formats.integers()) return golden_integers(arch, formats, job);
   MacArray array{.skip_window = arch.skip_window(job.skip),
                  .cols = arch.cols,
-                 .a = formats.a,
-                 .b = formats.b,
+                 .a = formats.a.format(),
+                 .b = formats.b.format(),
                  .accumulator = formats.accumulator,
                  .drain = {.to = formats.c, .rounding = formats.c_rounding, .overflow = formats.c_overflow},
                  .pipe_latency = arch.pipe_latency};
   array.drain.scale = job.c_scale;
+  const std::span<const std::uint8_t> a_codes = job.a.as<EncodedTensor::Codes>().codes.get();
+  const std::span<const std::uint8_t> b_codes = job.b.as<EncodedTensor::Codes>().codes.get();
   std::vector<Lfsr> lanes;
   if (formats.c_rounding.stochastic()) lanes = drain_lanes(array, job.draws, job.first_tile);
   ArrayRun run;
@@ -182,14 +188,14 @@ ArrayRun golden_run(const Architecture& arch, const ArrayFormats& formats, const
       const std::int64_t cols = std::min<std::int64_t>(arch.cols, job.n - col0);
       std::vector<std::uint8_t> b;
       for (std::int64_t k = 0; k < job.k; ++k) {
-        const auto row = job.b.subspan(k * job.n + col0, cols);
+        const auto row = b_codes.subspan(k * job.n + col0, cols);
         b.insert(b.end(), row.begin(), row.end());
       }
       const TileResult tile = mac_array(array,
                                         {.m = rows,
                                          .n = cols,
                                          .k = job.k,
-                                         .a = job.a.subspan(row0 * job.k, rows * job.k),
+                                         .a = a_codes.subspan(row0 * job.k, rows * job.k),
                                          .b = b,
                                          .bias = job.bias.empty() ? job.bias : job.bias.subspan(col0, cols)},
                                         lanes);
@@ -204,7 +210,8 @@ ArrayRun golden_run(const Architecture& arch, const ArrayFormats& formats, const
       }
     }
   }
-  const std::vector<std::uint32_t> counts = nonzero_counts(job.a, formats.a, job.m, job.k, arch.window);
+  const std::vector<std::uint32_t> counts =
+      nonzero_counts(a_codes, formats.a.format(), job.m, job.k, arch.window);
   const std::vector<std::uint16_t> narrow(counts.begin(), counts.end());
   run.cycles = gemm_cycles(arch, shape_of(job, formats), job.skip, narrow);
   return run;

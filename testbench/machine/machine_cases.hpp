@@ -18,8 +18,8 @@ struct OwnedJob {
   std::vector<std::uint8_t> a = {};
   std::vector<std::uint8_t> b = {};
   // Of an array of integers: width, scale and minimum, and the elements.
-  IntMatrix integer_a = {};
-  IntMatrix integer_b = {};
+  GemmlowpRange a_range = {.scale = 1};
+  GemmlowpRange b_range = {.scale = 1};
   std::vector<std::uint16_t> a_integers = {};
   std::vector<std::uint16_t> b_integers = {};
   std::vector<float> bias = {};

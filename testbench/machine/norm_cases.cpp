@@ -82,11 +82,11 @@ NormAnswer::Tensor NormAnswer::store(const std::vector<float>& values, Rounding 
   return tensor;
 }
 
-StoredTensor NormAnswer::stored(const Tensor& tensor) const {
-  if (norm_.storage == NormCase::Storage::fp32) return StoredTensor::fp32(tensor.used);
+EncodedTensor NormAnswer::stored(const Tensor& tensor) const {
+  if (norm_.storage == NormCase::Storage::fp32) return EncodedTensor::fp32(tensor.used);
   if (norm_.storage == NormCase::Storage::codes)
-    return StoredTensor::codes(tensor.codes, norm_.format, norm_.scale);
-  return StoredTensor::integers(tensor.integers, tensor.range);
+    return EncodedTensor::codes(tensor.codes, norm_.format, norm_.scale);
+  return EncodedTensor::integers(tensor.integers, tensor.range);
 }
 
 DrawSource NormAnswer::drain_draws(NormDirection direction) const {

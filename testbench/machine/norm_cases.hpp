@@ -51,7 +51,7 @@ class NormAnswer {
     GemmlowpRange range;
   };
   Tensor store(const std::vector<float>& values, Rounding rounding, const DrawSource& draws) const;
-  StoredTensor stored(const Tensor& tensor) const;
+  EncodedTensor stored(const Tensor& tensor) const;
   std::vector<std::uint32_t> drained(const std::vector<float>& values, NormDirection direction) const;
   DrawSource drain_draws(NormDirection direction) const;
 

@@ -135,7 +135,7 @@ TEST(NormMachine, RefusesWhatItDoesNotHave) {
   refused_job([](NormJob& job) { job.channels = 1; }, "range of inv");
   refused_job([](NormJob& job) { job.gamma = job.gamma.first(1); }, "1 gammas");
   refused_job([](NormJob& job) { job.beta = {}; }, "0 betas");
-  refused_job([](NormJob& job) { job.x = StoredTensor(); }, "not what is in memory");
+  refused_job([](NormJob& job) { job.x = EncodedTensor(); }, "not what is in memory");
   refused_job([](NormJob& job) { job.config.chunks = 1 << 19; }, "chunks");
   refused_job([](NormJob& job) { job.drain = Conversion{.to = formats::e5m2, .scale = 300}; }, "scale");
   NormJob backward = answer.job(NormDirection::backward);

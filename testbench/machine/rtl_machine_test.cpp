@@ -24,11 +24,10 @@ struct Build {
   int depth = 2;
   int port = 4;
   int pipe_latency = 2;
-  Format a = formats::e5m2;
-  Format b = formats::e5m2;
+  ElementType a = formats::e5m2;
+  ElementType b = formats::e5m2;
   Format c = formats::e5m2;
   Overflow overflow = Overflow::ieee;
-  std::optional<IntegerWidths> integers = std::nullopt;
 };
 
 Architecture machine(std::mt19937_64& engine, const Build& build) {
@@ -45,12 +44,7 @@ Architecture machine(std::mt19937_64& engine, const Build& build) {
 }
 
 ArrayFormats formats_of(const Build& build) {
-  return {.a = build.a,
-          .b = build.b,
-          .c = build.c,
-          .c_rounding = build.drain,
-          .c_overflow = build.overflow,
-          .integers = build.integers};
+  return {.a = build.a, .b = build.b, .c = build.c, .c_rounding = build.drain, .c_overflow = build.overflow};
 }
 
 void expect_same_everywhere(const std::vector<Build>& builds, int machines, int jobs) {
@@ -100,9 +94,10 @@ TEST(RtlMachine, LargeArraysAsGoldenModelAndClosedForm) {
 }
 
 TEST(RtlMachine, IntegersAsGoldenModelAndClosedForm) {
-  expect_same_everywhere({{.rows = 4, .cols = 4, .integers = IntegerWidths{8, 8}},
-                          {.rows = 4, .cols = 4, .integers = IntegerWidths{16, 8}}},
-                         4, 8);
+  expect_same_everywhere(
+      {{.rows = 4, .cols = 4, .a = ElementType::integer(8), .b = ElementType::integer(8)},
+       {.rows = 4, .cols = 4, .a = ElementType::integer(16), .b = ElementType::integer(8)}},
+      4, 8);
 }
 
 TEST(LongRtlMachine, AllArraysAsGoldenModelAndClosedForm) {
@@ -126,15 +121,16 @@ TEST(LongRtlMachine, AllArraysAsGoldenModelAndClosedForm) {
   builds.push_back({.rows = 4, .cols = 8, .drain = Rounding::sr(16), .b = e4m3});
   // Recipe lognormal-sparse: a format chosen for the gradient, errors that saturate.
   builds.push_back({.rows = 4, .cols = 4, .a = e4m3, .overflow = Overflow::saturate});
-  builds.push_back({.rows = 8, .cols = 8, .pipe_latency = 1, .integers = IntegerWidths{8, 16}});
+  builds.push_back(
+      {.rows = 8, .cols = 8, .pipe_latency = 1, .a = ElementType::integer(8), .b = ElementType::integer(16)});
   expect_same_everywhere(builds, 4, 6);
 }
 
 // Lockstep stops on every job that the faulty RTL gets wrong on its own, and on none with sound RTL.
 void expect_found(const FaultyRtl& rtl, const std::string& port, const std::string& stage,
-                  const std::optional<IntegerWidths>& integers = std::nullopt) {
+                  const ElementType& type = formats::e5m2) {
   std::mt19937_64 engine(52);
-  const Build build{.rows = 4, .cols = 4, .integers = integers};
+  const Build build{.rows = 4, .cols = 4, .a = type, .b = type};
   const Architecture arch = machine(engine, build);
   const ArrayFormats formats = formats_of(build);
   const Scratch scratch;
@@ -157,14 +153,14 @@ void expect_found(const FaultyRtl& rtl, const std::string& port, const std::stri
     } catch (const LockstepError& error) {
       const LockstepDifference& difference = error.difference();
       ++found;
-      EXPECT_EQ(difference.unit, integers ? "int_array" : "mac_array");
+      EXPECT_EQ(difference.unit, formats.integers() ? "int_array" : "mac_array");
       EXPECT_EQ(difference.seed, owned.run_seed);
       EXPECT_EQ(difference.mismatch.what, port + " is wrong");
       EXPECT_EQ(difference.mismatch.stage, stage);
       EXPECT_EQ(difference.mismatch.model, "rtl");
       EXPECT_LT(difference.mismatch.cycle, expected.cycles.cycles());
-      EXPECT_EQ(difference.mismatch.inputs.size(), integers ? 9U : 13U);
-      EXPECT_EQ(difference.mismatch.outputs.size(), integers ? 5U : 8U);
+      EXPECT_EQ(difference.mismatch.inputs.size(), formats.integers() ? 9U : 13U);
+      EXPECT_EQ(difference.mismatch.outputs.size(), formats.integers() ? 5U : 8U);
       bool differs = false;
       for (const Mismatch::Value& value : difference.mismatch.outputs)
         differs = differs || (value.port == port && value.expected != value.actual);
@@ -182,7 +178,7 @@ TEST(RtlMachine, LockstepFindsAFaultInTheSums) {
 
 TEST(LongRtlMachine, LockstepFindsAFaultInTheSumsOfIntegers) {
   expect_found(FaultyRtl("int_array.sv", "b[(r*Cols+c)*BBits+:BBits]", "b[r*Cols*BBits+:BBits]"), "c_o",
-               "accumulate", IntegerWidths{8, 8});
+               "accumulate", ElementType::integer(8));
 }
 
 TEST(LongRtlMachine, LockstepFindsAFaultInTheDrain) {

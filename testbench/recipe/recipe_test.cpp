@@ -1,10 +1,8 @@
 // Recipes from YAML: each key arrives where it belongs, and each mistake is named with file and line.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
 
-#include "sim/recipe/pruning_targets.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "testbench/support/refusal.hpp"
 
@@ -42,17 +40,17 @@ compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5]}
   EXPECT_EQ(recipe.name, "mine");
   EXPECT_EQ(recipe.source, "a paper");
   EXPECT_EQ(recipe.arithmetic, Arithmetic::floating);
-  EXPECT_EQ(recipe.weights.format, formats::e4m3);
+  EXPECT_EQ(recipe.weights.type, formats::e4m3);
   EXPECT_EQ(recipe.weights.overflow, Overflow::saturate);
   EXPECT_EQ(recipe.weights.scale, TensorFormat::Scale::max);
   EXPECT_FALSE(recipe.weights.via_fp16);
-  EXPECT_EQ(recipe.activations.format, (Format{4, 3, 11, Specials::fn}));
+  EXPECT_EQ(recipe.activations.type, (Format{4, 3, 11, Specials::fn}));
   EXPECT_EQ(recipe.activations.rounding, Rounding::sr(7));
   EXPECT_TRUE(recipe.activations.via_fp16);
   EXPECT_EQ(recipe.activations.scale_exponent, -3);
   EXPECT_EQ(recipe.errors.scale, TensorFormat::Scale::centre);
   EXPECT_EQ(recipe.errors.rounding, Rounding::sr(16));
-  EXPECT_EQ(recipe.weight_gradients.format, formats::bf16);
+  EXPECT_EQ(recipe.weight_gradients.type, formats::bf16);
   EXPECT_EQ(recipe.accumulator.kind, Accumulator::Kind::chunk);
   EXPECT_EQ(recipe.accumulator.group, 64);
   EXPECT_EQ(recipe.accumulator.inner_format, formats::fp16);
@@ -92,7 +90,7 @@ compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5]}
 TEST(RecipeYaml, ErrorsMayHaveACopyForWeights) {
   const Recipe recipe = parse(start + e5m2_tensors + "errors_for_weights: {format: e3m2, rounding: rtz}\n");
   ASSERT_TRUE(recipe.errors_for_weights);
-  EXPECT_EQ(recipe.errors_for_weights->format, formats::e3m2);
+  EXPECT_EQ(recipe.errors_for_weights->type, formats::e3m2);
   EXPECT_EQ(recipe.errors_for_weights->rounding, Rounding::rtz());
   const std::string fixed = "mine.yaml:6: errors_for_weights: needs scale: fixed, for itself and for errors";
   EXPECT_EQ(refused(start + e5m2_tensors + "errors_for_weights: {format: e3m2, scale: max}\n"), fixed);
@@ -106,15 +104,15 @@ TEST(RecipeYaml, ErrorsMayHaveACopyForWeights) {
 TEST(RecipeYaml, WhatIsNotSaidHasADefault) {
   const Recipe recipe = parse(start + e5m2_tensors);
   EXPECT_EQ(recipe.weights.rounding, Rounding::rne());
-  EXPECT_EQ(recipe.weight_gradients.format, formats::fp32);
+  EXPECT_EQ(recipe.weight_gradients.type, formats::fp32);
   EXPECT_EQ(recipe.accumulator.name(), Accumulator{}.name());
   EXPECT_EQ(recipe.master_weights.format, formats::fp32);
   EXPECT_EQ(recipe.loss_scale.kind, LossScaleRule::Kind::none);
   EXPECT_EQ(recipe.norm.kind, NormRule::Kind::standard);
   EXPECT_FALSE(recipe.errors_for_weights || recipe.pruning || recipe.compression || recipe.sampling);
   EXPECT_FALSE(recipe.exempt_first || recipe.exempt_last);
-  EXPECT_EQ(recipe.of(TensorClass::errors).format, formats::e5m2);
-  EXPECT_EQ(recipe.of(TensorClass::weight_gradients).format, formats::fp32);
+  EXPECT_EQ(recipe.of(TensorClass::errors).type, formats::e5m2);
+  EXPECT_EQ(recipe.of(TensorClass::weight_gradients).type, formats::fp32);
 }
 
 TEST(RecipeYaml, UnknownKeysAreNamedWithTheirLine) {
@@ -227,32 +225,6 @@ TEST(Recipe, ChunksOfRangeBnDivideAChannel) {
   EXPECT_EQ(chunks(13), 1);
   EXPECT_EQ(chunks(2), 1);
   EXPECT_EQ(chunks(1), 1);  // the unit refuses it
-}
-
-TEST(PruningTargets, TheLargestLayersMakeUpForTheOthers) {
-  // Narrow distributions lose their direction when 85 % of them go.
-  const std::vector<LognormalFit> fits = {
-      {.elements = 6000, .mu = -3, .sigma = 2.5, .smallest = 1e-9F, .tail = 2.3},
-      {.elements = 3000, .mu = -2, .sigma = 2.0, .smallest = 1e-9F, .tail = 2.5},
-      {.elements = 1000, .mu = -5, .sigma = 1.6, .smallest = 1e-9F, .tail = 2.6}};
-  PruningRule rule;
-  const std::vector<LayerThreshold> plain = pruning_targets(fits, rule);
-  for (const LayerThreshold& layer : plain) EXPECT_NEAR(layer.sparsity, 0.85, 1e-9);
-  rule.min_cosine = 0.93;
-  const std::vector<LayerThreshold> kept = pruning_targets(fits, rule);
-  double zeros = 0;
-  for (std::size_t i = 0; i < fits.size(); ++i) {
-    zeros += kept[i].sparsity * static_cast<double>(fits[i].elements);
-    if (i == 0) continue;
-    EXPECT_LT(kept[i].sparsity, 0.84) << i;
-    EXPECT_NEAR(pruned_cosine(std::log(kept[i].tau) - fits[i].mu, fits[i].sigma, fits[i].tail), 0.93, 1e-6)
-        << i;
-  }
-  EXPECT_GT(kept[0].sparsity, 0.85);
-  EXPECT_NEAR(zeros, 0.85 * 10000, 1e-3);
-  // Up to a point.
-  rule.max_sparsity = 0.86;
-  EXPECT_NEAR(pruning_targets(fits, rule)[0].sparsity, 0.86, 1e-9);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(ShippedRecipes, Fp8IsMellempudis) {
   for (const TensorClass each :
        {TensorClass::weights, TensorClass::activations, TensorClass::errors, TensorClass::weight_gradients}) {
     const bool backward = each == TensorClass::errors || each == TensorClass::weight_gradients;
-    EXPECT_EQ(recipe.of(each).format, formats::e5m2);
+    EXPECT_EQ(recipe.of(each).type, formats::e5m2);
     EXPECT_EQ(recipe.of(each).rounding, backward ? Rounding::sr(16) : Rounding::rne()) << name_of(each);
     EXPECT_EQ(recipe.of(each).overflow, Overflow::ieee);
     EXPECT_EQ(recipe.of(each).scale, TensorFormat::Scale::fixed);
@@ -52,18 +52,18 @@ TEST(ShippedRecipes, Fp8IsMellempudis) {
 
 TEST(ShippedRecipes, TheOthersDifferWhereTheirPapersDo) {
   const Recipe hybrid = load_recipe("fp8-hybrid").value;
-  EXPECT_EQ(hybrid.weights.format, formats::e4m3);
+  EXPECT_EQ(hybrid.weights.type, formats::e4m3);
   EXPECT_EQ(hybrid.activations.scale, TensorFormat::Scale::max);
   EXPECT_EQ(hybrid.activations.overflow, Overflow::saturate);
-  EXPECT_EQ(hybrid.errors.format, formats::e5m2);
+  EXPECT_EQ(hybrid.errors.type, formats::e5m2);
 
   const Recipe banner = load_recipe("int8-rangebn").value;
   EXPECT_EQ(banner.arithmetic, Arithmetic::gemmlowp);
-  EXPECT_EQ(banner.weights.bits, 8);
+  EXPECT_EQ(banner.weights.type, ElementType::integer(8));
   EXPECT_EQ(banner.weights.rounding, Rounding::rne());
   EXPECT_TRUE(banner.errors.rounding.stochastic());
   ASSERT_TRUE(banner.errors_for_weights);
-  EXPECT_EQ(banner.errors_for_weights->bits, 16);
+  EXPECT_EQ(banner.errors_for_weights->type, ElementType::integer(16));
   EXPECT_EQ(banner.norm.kind, NormRule::Kind::range);
   EXPECT_EQ(banner.norm.range.precision, NormPrecision::int8);
   EXPECT_EQ(banner.norm.range.channel.chunks, 16);

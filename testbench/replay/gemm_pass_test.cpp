@@ -33,11 +33,33 @@ std::vector<float> numbers(std::int64_t count, double zeros, double spread, std:
   return values;
 }
 
-Operand quantized(std::vector<float> values, const Format& format, int loss_exponent = 0) {
-  OperandRule rule;
-  rule.how.format = format;
-  rule.loss_exponent = loss_exponent;
-  return prepare_operand(std::move(values), rule, 2);
+// A layer whose results drain so.
+struct Setting {
+  explicit Setting(const TensorFormat& output) {
+    recipe.activations = recipe.weights = recipe.errors = {.type = formats::e5m2};
+    recipe.activations = recipe.weight_gradients = output;
+    if (output.type.bits() <= 8) recipe.errors = output;
+  }
+  Recipe recipe;
+  LayerPlan plan{recipe, "layer", LayerKind::conv2d, 2, false};
+};
+
+Step some_step(const Architecture& arch, int threads) {
+  return {.seed = 77, .number = 3, .rows = arch.rows, .cols = arch.cols, .threads = threads, .refresh = true};
+}
+
+RecordedOperand quantized(std::vector<float> values, const TensorFormat& format, int exponent = 0) {
+  const Recipe recipe;
+  LayerPlan plan(recipe, "operand", LayerKind::linear, 0, false);
+  OperandSite site{.format = format};
+  site.format.scale_exponent = exponent;
+  return {std::move(values), site, Step{.threads = 2}, plan};
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+  std::vector<std::uint32_t> bits;
+  for (const float x : values) bits.push_back(fp32_bits(x));
+  return bits;
 }
 
 std::int64_t tensor_size(const ConvShape& g, Pass pass, bool first) {
@@ -46,18 +68,22 @@ std::int64_t tensor_size(const ConvShape& g, Pass pass, bool first) {
 }
 
 // Every tile of every group by the scalar model.
-void expect_golden(const GemmPass& pass, const Architecture& arch, const GemmPassResult& result) {
+void expect_golden(const GemmPass& pass, const LayerPlan& plan, const Step& step, const Architecture& arch,
+                   const GemmPassResult& result) {
   const auto [m, n, k] = result.sides;
+  const auto& first = pass.first->encoded.as<EncodedTensor::Codes>();
+  const auto& second = pass.second->encoded.as<EncodedTensor::Codes>();
+  const std::vector<std::uint32_t> codes = output_codes(pass, result, plan, step);
   MacArray array{.skip_window = arch.skip_window(pass.skip),
                  .cols = arch.cols,
-                 .a = pass.first->format,
-                 .b = pass.second->format,
-                 .drain = {.to = pass.output->format,
-                           .rounding = pass.output->rounding,
-                           .overflow = pass.output->overflow,
+                 .a = first.format,
+                 .b = second.format,
+                 .drain = {.to = result.drained->type.format(),
+                           .rounding = result.drained->rounding,
+                           .overflow = result.drained->overflow,
                            .scale = result.drain_scale},
                  .pipe_latency = arch.pipe_latency};
-  const DrawSource draws = draws_of(pass, arch, RandomUnit::drain_quantizer);
+  const DrawSource draws = plan.draws(step, pass.pass, RandomUnit::drain_quantizer);
   const std::vector<float> bias = scaled_bias(pass);
   std::int64_t tile_number = 0;
   std::uint64_t suppressed = 0;
@@ -66,8 +92,8 @@ void expect_golden(const GemmPass& pass, const Architecture& arch, const GemmPas
   for (std::int64_t group = 0; group < pass.geometry.groups; ++group) {
     std::vector<std::uint8_t> a(m * k);
     std::vector<std::uint8_t> b(k * n);
-    lower_a<std::uint8_t>(pass.geometry, pass.pass, group, {0, m, 0, k}, pass.first->codes, 0, a, 1);
-    lower_b<std::uint8_t>(pass.geometry, pass.pass, group, {0, k, 0, n}, pass.second->codes, 0, b, 1);
+    lower_a<std::uint8_t>(pass.geometry, pass.pass, group, {0, m, 0, k}, first.codes.get(), 0, a, 1);
+    lower_b<std::uint8_t>(pass.geometry, pass.pass, group, {0, k, 0, n}, second.codes.get(), 0, b, 1);
     for (std::int64_t row = 0; row < m; row += arch.rows) {
       for (std::int64_t col = 0; col < n; col += arch.cols, ++tile_number) {
         const std::int64_t rows = std::min<std::int64_t>(arch.rows, m - row);
@@ -85,8 +111,11 @@ void expect_golden(const GemmPass& pass, const Architecture& arch, const GemmPas
         for (std::int64_t i = 0; i < rows; ++i) {
           for (std::int64_t j = 0; j < cols; ++j) {
             const Rounded& expected = golden.outputs[i * arch.cols + j];
-            ASSERT_EQ(result.codes[(group * m + row + i) * n + col + j], expected.code)
+            ASSERT_EQ(codes[(group * m + row + i) * n + col + j], expected.code)
                 << "group " << group << " row " << row + i << " column " << col + j;
+            const Conversion back{.from = result.drained->type.format(), .scale = -result.output_scale};
+            ASSERT_EQ(fp32_bits(result.values[(group * m + row + i) * n + col + j]),
+                      convert(expected.code, back).code);
             counts.overflow += expected.flags.overflow ? 1 : 0;
             counts.underflow += expected.flags.underflow ? 1 : 0;
           }
@@ -102,9 +131,9 @@ void expect_golden(const GemmPass& pass, const Architecture& arch, const GemmPas
 
 TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
   std::mt19937_64 engine(11);
-  const TensorFormat e5m2_sr{.format = formats::e5m2, .rounding = Rounding::sr(16)};
-  const TensorFormat e4m3_sat{.format = formats::e4m3, .overflow = Overflow::saturate};
-  const TensorFormat half{.format = formats::fp16, .rounding = Rounding::sr(8)};
+  const TensorFormat e5m2_sr{.type = formats::e5m2, .rounding = Rounding::sr(16)};
+  const TensorFormat e4m3_sat{.type = formats::e4m3, .overflow = Overflow::saturate};
+  const TensorFormat half{.type = formats::fp16, .rounding = Rounding::sr(8)};
   const ConvShape conv{.batch = 2,
                        .in_channels = 3,
                        .out_channels = 5,
@@ -123,7 +152,7 @@ TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
                           .padding = {1, 1}};
   const ConvShape linear{.batch = 9, .in_channels = 21, .out_channels = 18};
   const Case cases[] = {
-      {conv, formats::e5m2, formats::e5m2, {.format = formats::e5m2}, true, 0.5},
+      {conv, formats::e5m2, formats::e5m2, {.type = formats::e5m2}, true, 0.5},
       {strided, formats::e5m2, formats::e4m3, e5m2_sr, true, 0.8},
       {linear, formats::e4m3, formats::e4m3, e4m3_sat, false, 0.2},
       {linear, formats::e5m2, formats::e5m2, half, true, 0.9},
@@ -134,10 +163,15 @@ TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
   for (const Case& each : cases) {
     for (const Pass which : {Pass::forward, Pass::input_gradient, Pass::weight_gradient}) {
       // Wide enough that some codes of B overflow to Inf, which skipping then suppresses.
-      const Operand first =
-          quantized(numbers(tensor_size(each.geometry, which, true), each.zeros, 2, engine), each.a, -3);
-      const Operand second =
-          quantized(numbers(tensor_size(each.geometry, which, false), 0.1, 4, engine), each.b, 1);
+      if (which == Pass::input_gradient && each.output.type.bits() > 8) continue;  // errors have 8 bits
+      Setting setting(each.output);
+      LayerPlan& plan = setting.plan;
+      plan.recorded = true;  // the scale of the results
+      plan.registers.scale_of(result_role(which)) = -2;
+      const RecordedOperand first = quantized(
+          numbers(tensor_size(each.geometry, which, true), each.zeros, 2, engine), {.type = each.a}, -3);
+      const RecordedOperand second =
+          quantized(numbers(tensor_size(each.geometry, which, false), 0.1, 4, engine), {.type = each.b}, 1);
       std::vector<float> bias;
       if (which == Pass::forward) bias = numbers(each.geometry.out_channels, 0, 1, engine);
       const GemmPass pass{.geometry = each.geometry,
@@ -145,15 +179,12 @@ TEST(GemmPass, EqualsTheScalarArrayTileByTile) {
                           .first = &first,
                           .second = &second,
                           .bias = bias,
-                          .output = each.output,
-                          .loss_exponent = -2,
-                          .skip = each.skip,
-                          .run_seed = 77,
-                          .stream = {.step = 3, .layer = 2}};
-      const GemmPassResult result = run_gemm_pass(pass, arch, 2);
-      ASSERT_NO_FATAL_FAILURE(expect_golden(pass, arch, result));
-      const GemmPassResult one = run_gemm_pass(pass, arch, 1);
-      EXPECT_EQ(one.codes, result.codes);
+                          .skip = each.skip};
+      const Step step = some_step(arch, 2);
+      const GemmPassResult result = run_gemm_pass(pass, plan, step, arch);
+      ASSERT_NO_FATAL_FAILURE(expect_golden(pass, plan, step, arch, result));
+      const GemmPassResult one = run_gemm_pass(pass, plan, some_step(arch, 1), arch);
+      EXPECT_EQ(bits_of(one.values), bits_of(result.values));
       EXPECT_EQ(one.reference, result.reference);
       EXPECT_EQ(one.cost, result.cost);
     }
@@ -172,19 +203,17 @@ TEST(GemmPass, SkippingChangesNoBitInAnyFormat) {
     const Format format = Format::parse(name);
     for (const Rounding rounding : {Rounding::rne(), Rounding::sr(16)}) {
       // Overflow saturates: an Inf in B is the one thing that a skipped zero would not have met.
-      OperandRule rule;
-      rule.how = {.format = format, .overflow = Overflow::saturate};
-      const Operand first = prepare_operand(numbers(linear.inputs(), 0.7, 2, engine), rule, 1);
-      const Operand second = prepare_operand(numbers(linear.weights(), 0.1, 1, engine), rule, 1);
-      GemmPass pass{.geometry = linear,
-                    .first = &first,
-                    .second = &second,
-                    .output = TensorFormat{.format = format, .rounding = rounding},
-                    .skip = true};
-      const GemmPassResult with = run_gemm_pass(pass, arch, 1);
+      const TensorFormat saturating{.type = format, .overflow = Overflow::saturate};
+      const RecordedOperand first = quantized(numbers(linear.inputs(), 0.7, 2, engine), saturating);
+      const RecordedOperand second = quantized(numbers(linear.weights(), 0.1, 1, engine), saturating);
+      Setting setting({.type = format, .rounding = rounding});
+      LayerPlan& plan = setting.plan;
+      GemmPass pass{.geometry = linear, .first = &first, .second = &second, .skip = true};
+      const Step step = some_step(arch, 1);
+      const GemmPassResult with = run_gemm_pass(pass, plan, step, arch);
       pass.skip = false;
-      const GemmPassResult without = run_gemm_pass(pass, arch, 1);
-      EXPECT_EQ(with.codes, without.codes) << name;
+      const GemmPassResult without = run_gemm_pass(pass, plan, step, arch);
+      EXPECT_EQ(bits_of(with.values), bits_of(without.values)) << name;
       EXPECT_EQ(with.sums, without.sums) << name;
       EXPECT_GT(with.cost.skipped, 0U) << name;
       EXPECT_EQ(without.cost.skipped, 0U) << name;

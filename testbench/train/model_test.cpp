@@ -128,7 +128,7 @@ TEST(Model, ExemptLayersAreFp32) {
   ASSERT_EQ(layers.size(), 5U);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool edge = i == 0 || i + 1 == layers.size();
-    EXPECT_EQ(layers[i]->layer().arithmetic, edge ? Arithmetic::fp32 : Arithmetic::floating) << i;
+    EXPECT_EQ(layers[i]->plan().input().format.type, edge ? ElementType() : ElementType(formats::e5m2)) << i;
   }
 }
 

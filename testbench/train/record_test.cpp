@@ -5,8 +5,9 @@
 
 #include "sim/arch/architecture_yaml.hpp"
 #include "sim/energy/energy_yaml.hpp"
+#include "sim/recipe/recipe_text.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/replay/simulated_engine.hpp"
+#include "sim/replay/simulated_check.hpp"
 #include "sim/trace/run_record.hpp"
 #include "sim/train/recorder.hpp"
 #include "testbench/cli/scratch.hpp"
@@ -22,14 +23,15 @@ ReplayReport replayed(const std::string& path, const Recipe& recipe, int cols, c
   arch.rows = 4;
   arch.cols = cols;
   const trace::Trace trace(path);
-  const std::unique_ptr<replay::Engine> who = replay::make_engine({.name = engine});
+  const std::unique_ptr<replay::CrossCheck> check = replay::make_cross_check({.engine = engine});
   replay::Options options;
   options.threads = 2;
-  return replay::replay(trace, recipe, arch, {load_energy_table("horowitz45").value}, *who, options, {});
+  return replay::replay(trace, recipe, arch, {load_energy_table("horowitz45").value}, check.get(), options,
+                        {});
 }
 
-// Records steps 4 and 8 of a short run; returns the trace.
-std::string record(const Recipe& recipe, const Scratch& scratch) {
+// Records steps 4 and 8 of a short run, which says that it followed `claimed`; returns the trace.
+std::string record(const Recipe& recipe, const Scratch& scratch, const Recipe& claimed) {
   const FashionMnist data = test::toy_data(160, 10);
   RunOptions options = test::toy_options(1);
   options.seed = 5;
@@ -38,12 +40,14 @@ std::string record(const Recipe& recipe, const Scratch& scratch) {
   run.rows = options.rows;
   run.cols = options.cols;
   run.recipe = recipe.name;
+  run.recipe_digest = recipe_digest(claimed);
   std::string path = scratch.path() + "/" + recipe.name + ".safetensors";
   Recorder recorder(path, {8, 4}, run);
   Model model(test::toy_network(), recipe, options.seed);
   Trainer(model, data, options, &recorder).run({}, {});
   return path;
 }
+std::string record(const Recipe& recipe, const Scratch& scratch) { return record(recipe, scratch, recipe); }
 
 // Elements of all results of a step: per layer output and gradients.
 std::uint64_t results_of(const trace::Trace& trace) {
@@ -73,7 +77,7 @@ std::vector<Recipe> recipes() {
   all.push_back(chunked);
   Recipe two_copies = test::toy_recipe("fp8");
   two_copies.name = "fp8, errors for weights in E4M3";
-  two_copies.errors_for_weights = TensorFormat{.format = formats::e4m3, .rounding = Rounding::sr(8)};
+  two_copies.errors_for_weights = TensorFormat{.type = formats::e4m3, .rounding = Rounding::sr(8)};
   all.push_back(two_copies);
   return all;
 }
@@ -97,14 +101,26 @@ TEST(Record, AnotherArrayOrRecipeIsNotCompared) {
   EXPECT_EQ(replayed(path, test::toy_recipe("fp8-hybrid"), 4, "fast").run_bits.compared, 0U);
 }
 
-TEST(Record, AChangedTensorIsSeen) {
+TEST(Record, ADifferentTensorIsSeen) {
+  const Scratch scratch;
+  Recipe claimed = test::toy_recipe("fp8");
+  claimed.errors.rounding = Rounding::rne();  // not what the run did
+  const std::string path = record(test::toy_recipe("fp8"), scratch, claimed);
+  const RunBits bits = replayed(path, claimed, 4, "fast").run_bits;
+  EXPECT_GT(bits.different, 100U);
+  EXPECT_LT(bits.different, bits.compared);
+}
+
+TEST(Record, AnEditedRecipeOfTheSameNameIsAnotherOne) {
   const Scratch scratch;
   Recipe recipe = test::toy_recipe("fp8");
   const std::string path = record(recipe, scratch);
-  recipe.errors.rounding = Rounding::rne();  // not what the run did
-  const RunBits bits = replayed(path, recipe, 4, "fast").run_bits;
-  EXPECT_GT(bits.different, 100U);
-  EXPECT_LT(bits.different, bits.compared);
+  EXPECT_GT(replayed(path, recipe, 4, "fast").run_bits.compared, 0U);
+  recipe.errors.rounding = Rounding::sr(8);
+  EXPECT_EQ(replayed(path, recipe, 4, "fast").run_bits.compared, 0U);
+  recipe.errors.rounding = Rounding::sr(16);
+  recipe.name = "renamed";
+  EXPECT_GT(replayed(path, recipe, 4, "fast").run_bits.compared, 0U);
 }
 
 TEST(Record, RunsGoThroughJsonAndBack) {
@@ -116,9 +132,12 @@ TEST(Record, RunsGoThroughJsonAndBack) {
   trace::RunStep step;
   step.step = 12;
   step.loss_scale = 4096;
-  step.tau = {{"fc", 0.25}};
-  step.error_formats = {{"fc", formats::e4m3}};
-  step.scales = {{"fc", trace::Role::grad_input, -3}};
+  LayerRegisters& registers = step.registers["fc"];
+  registers.tau = 0.25;
+  registers.error_format = formats::e4m3;
+  registers.target = 0.85;
+  registers.correction = -0.01;
+  registers.scale_of(Role::grad_input) = -3;
   run.by_step = {step};
   trace::Layer layer;
   layer.name = "fc";
@@ -127,11 +146,9 @@ TEST(Record, RunsGoThroughJsonAndBack) {
   ASSERT_NE(back.at(12), nullptr);
   EXPECT_EQ(back.at(11), nullptr);
   EXPECT_EQ(back.at(12)->loss_scale, 4096);
-  EXPECT_EQ(*back.at(12)->tau_of("fc"), 0.25);
-  EXPECT_EQ(back.at(12)->tau_of("conv"), nullptr);
-  EXPECT_EQ(*back.at(12)->error_format_of("fc"), formats::e4m3);
-  EXPECT_EQ(*back.at(12)->scale_of("fc", trace::Role::grad_input), -3);
-  EXPECT_EQ(back.at(12)->scale_of("fc", trace::Role::input), nullptr);
+  ASSERT_NE(back.at(12)->registers_of("fc"), nullptr);
+  EXPECT_EQ(*back.at(12)->registers_of("fc"), registers);
+  EXPECT_EQ(back.at(12)->registers_of("conv"), nullptr);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "sim/layer/pruning_plan.hpp"
 #include "sim/trace/safetensors_writer.hpp"
-#include "sim/train/pruning_plan.hpp"
 #include "testbench/cli/scratch.hpp"
 #include "testbench/support/refusal.hpp"
 #include "testbench/train/toy.hpp"
@@ -156,7 +156,7 @@ TEST(Trainer, ACheckpointOfAnotherRunIsRefused) {
       options.checkpoint, {},
       {{"mantissa.checkpoint", R"({"run": {}, "state": {}})"}},  // as before layouts had numbers
       [](const trace::TensorInfo&, std::uint64_t, std::span<float>) {});
-  EXPECT_NE(complaint("fp8", options).find("another version of mantissa wrote it (layout 1, not 3)"),
+  EXPECT_NE(complaint("fp8", options).find("another version of mantissa wrote it (layout 1, not 4)"),
             std::string::npos);
   train(test::toy_recipe("fp8"), options, data);
   std::filesystem::resize_file(options.checkpoint, 300);
@@ -255,28 +255,12 @@ TEST(PruningPlan, AGradientOfZerosLeavesNothingToPrune) {
   const Recipe recipe = test::toy_recipe("lognormal-sparse");
   Model model(test::toy_network(), recipe, 1);
   GemmLayer& layer = *model.gemm_layers().at(1);
-  layer.layer().correction = 0.05;  // of better days
+  layer.plan().registers.correction = 0.05;  // of better days
   PruningPlan plan(*recipe.pruning);
-  plan.look(layer, std::vector<float>(64));
+  plan.look(layer.plan(), std::vector<float>(64), &layer.counts().recent);
   plan.refresh();
-  EXPECT_EQ(layer.layer().tau, 0.0);
-  EXPECT_EQ(layer.layer().target, 1.0);
-}
-
-TEST(LayerRecipe, RegistersFollowTheLossScale) {
-  LayerRecipe layer;
-  layer.tau = 0.75;
-  layer.scale.fill(5);
-  layer.follow_loss_scale(2);
-  EXPECT_EQ(layer.tau, 3.0);
-  for (std::size_t i = 0; i < layer.scale.size(); ++i) {
-    const auto role = static_cast<trace::Role>(i);
-    const bool gradient = role == trace::Role::grad_output || role == trace::Role::grad_input ||
-                          role == trace::Role::grad_weight;
-    EXPECT_EQ(layer.scale.at(i), gradient ? 3 : 5);  // errors 4 times as large need a 4 times smaller one
-  }
-  layer.follow_loss_scale(-2);
-  EXPECT_EQ(layer.tau, 0.75);
+  EXPECT_EQ(layer.plan().registers.tau, 0.0);
+  EXPECT_EQ(layer.plan().registers.target, 1.0);
 }
 
 TEST(Trainer, ThresholdsFollowTheLossScale) {

@@ -93,11 +93,22 @@ TEST(RoundValues, GiveTheirCodesBack) {
   EXPECT_EQ(again, codes);
 }
 
+template <class Code>
+void expect_codes(std::span<const float> sums, const NormShape& shape, const Conversion& how,
+                  const DrawSource& draws, const kernels::DrainTiles& tiles, int threads,
+                  const std::vector<std::uint32_t>& expected) {
+  std::vector<Code> codes(sums.size());
+  kernels::drain<Code>(sums, shape, how, draws, tiles, codes, threads);
+  EXPECT_EQ(std::vector<std::uint32_t>(codes.begin(), codes.end()), expected)
+      << test::name_of(shape) << " " << 8 * sizeof(Code) << " bits " << how.rounding.name();
+}
+
 // Each output by itself, as ARITHMETIC.md 7 says it.
 void expect_drain_of_each(const NormShape& shape, const Conversion& how, const DrawSource& draws,
                           const kernels::DrainTiles& tiles) {
   const auto sums = sums_for(how, shape.batch * shape.channels * shape.spatial, draws.run_seed);
   std::vector<float> expected(sums.size());
+  std::vector<std::uint32_t> expected_codes(sums.size());
   ConversionCounts expected_counts;
   const std::int64_t across = (shape.channels + draws.lanes - 1) / draws.lanes;
   for (std::int64_t n = 0; n < shape.channels; ++n) {
@@ -108,6 +119,7 @@ void expect_drain_of_each(const NormShape& shape, const Conversion& how, const D
       const Rounded code = convert(fp32_bits(sums[at]), how, how.rounding.stochastic() ? lane.draw() : 0);
       count(expected_counts, fp32_bits(sums[at]), code, how);
       expected[at] = back(code.code, how);
+      expected_codes[at] = code.code;
     }
   }
   test::on_every_target([&](const std::string& target) {
@@ -115,16 +127,21 @@ void expect_drain_of_each(const NormShape& shape, const Conversion& how, const D
       const std::string where = test::name_of(shape) + " " + target + " " + how.rounding.name();
       std::vector<float> values = sums;  // in place
       ConversionCounts counts;
-      kernels::drain_values(values, shape, how, draws, tiles, values, threads, &counts);
+      kernels::drain<float>(values, shape, how, draws, tiles, values, threads, &counts);
       ASSERT_EQ(test::all_bits(values), test::all_bits(expected)) << where;
       ASSERT_EQ(counts, expected_counts) << where;
-      kernels::drain_values(sums, shape, how, draws, tiles, values, threads);
+      kernels::drain<float>(sums, shape, how, draws, tiles, values, threads);
       ASSERT_EQ(test::all_bits(values), test::all_bits(expected)) << where << " without counts";
+      if (how.to.bits() <= 8)
+        expect_codes<std::uint8_t>(sums, shape, how, draws, tiles, threads, expected_codes);
+      if (how.to.bits() <= 16)
+        expect_codes<std::uint16_t>(sums, shape, how, draws, tiles, threads, expected_codes);
+      expect_codes<std::uint32_t>(sums, shape, how, draws, tiles, threads, expected_codes);
     }
   });
 }
 
-TEST(DrainValues, TakeTheDrawsOfTheirTiles) {
+TEST(Drain, TakesTheDrawsOfItsTiles) {
   std::uint64_t seed = 0;
   for (const NormShape& shape : test::norm_shapes) {
     for (const int lanes : {4, 8, 16}) {
@@ -139,7 +156,7 @@ TEST(DrainValues, TakeTheDrawsOfTheirTiles) {
   }
 }
 
-TEST(DrainValues, OfEveryKindOfConversion) {
+TEST(Drain, OfEveryKindOfConversion) {
   std::uint64_t seed = 100;
   for (const Conversion& how : conversions()) {
     expect_drain_of_each({3, 9, 10}, how, {.run_seed = ++seed, .lanes = 4}, {.rows = 8, .first_tile = 2});
@@ -147,24 +164,39 @@ TEST(DrainValues, OfEveryKindOfConversion) {
   }
 }
 
-TEST(DrainValues, ThreadsShareLongTensorsWithoutChangingABit) {
+TEST(Drain, ThreadsShareLongTensorsWithoutChangingABit) {
   const Conversion how{.to = formats::e5m2, .rounding = Rounding::sr(16)};
   expect_drain_of_each({16, 32, 49}, how, {.run_seed = 9}, {.rows = 16});
   expect_drain_of_each({2000, 20, 1}, how, {.run_seed = 10}, {.rows = 16});
+  // Few rows of wide tiles, in one column of them and in several.
+  expect_drain_of_each({3, 4100, 1}, how, {.run_seed = 11, .lanes = 4096}, {.rows = 4096, .first_tile = 3});
+  expect_drain_of_each({2, 40, 5}, how, {.run_seed = 12, .lanes = 16}, {.rows = 64, .first_tile = 5});
 }
 
-TEST(DrainValues, RefuseWhatDoesNotFit) {
+// 300 products of one row in the largest array: places are 5 * 10^9, outputs 9 * 10^4.
+TEST(Drain, UnusedPlacesAreNotVisited) {
+  const Conversion how{.to = formats::e5m2, .rounding = Rounding::sr(16)};
+  const DrawSource draws{.run_seed = 7, .lanes = 4096};
+  const auto sums = sums_for(how, 300, 1);
+  std::vector<std::uint8_t> codes(sums.size());
+  for (std::int64_t product = 0; product < 300; ++product)
+    kernels::drain<std::uint8_t>(sums, {1, 300, 1}, how, draws, {.rows = 4096, .first_tile = product}, codes);
+  const std::uint32_t draw = draws.lane(299, std::uint64_t{299} * 4096).draw();
+  EXPECT_EQ(codes.back(), convert(fp32_bits(sums.back()), how, draw).code);
+}
+
+TEST(Drain, RefusesWhatDoesNotFit) {
   const std::vector<float> sums(24);
   std::vector<float> values(24);
   std::vector<float> few(23);
   const NormShape shape{2, 3, 4};
   const Conversion how{.to = formats::e5m2, .rounding = Rounding::sr(8)};
-  EXPECT_THROW(kernels::drain_values(few, shape, how, {}, {}, values), std::invalid_argument);
-  EXPECT_THROW(kernels::drain_values(sums, shape, how, {}, {}, few), std::invalid_argument);
-  EXPECT_THROW(kernels::drain_values(sums, shape, how, {}, {.rows = 0}, values), std::invalid_argument);
-  EXPECT_THROW(kernels::drain_values(sums, shape, how, {}, {.first_tile = -1}, values),
+  EXPECT_THROW(kernels::drain<float>(few, shape, how, {}, {}, values), std::invalid_argument);
+  EXPECT_THROW(kernels::drain<float>(sums, shape, how, {}, {}, few), std::invalid_argument);
+  EXPECT_THROW(kernels::drain<float>(sums, shape, how, {}, {.rows = 0}, values), std::invalid_argument);
+  EXPECT_THROW(kernels::drain<float>(sums, shape, how, {}, {.first_tile = -1}, values),
                std::invalid_argument);
-  EXPECT_THROW(kernels::drain_values(sums, shape, how, {.lanes = 0}, {}, values), std::invalid_argument);
+  EXPECT_THROW(kernels::drain<float>(sums, shape, how, {.lanes = 0}, {}, values), std::invalid_argument);
   EXPECT_THROW(kernels::round_values(sums, how, {.leap = 7}, values), std::invalid_argument);
   EXPECT_THROW(kernels::round_values(sums, how, {}, few), std::invalid_argument);
 }

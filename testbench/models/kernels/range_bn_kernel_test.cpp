@@ -18,6 +18,12 @@ void expect_same(const RangeBnTensorSaved& saved, const RangeBnTensorSaved& expe
   ASSERT_EQ(saved.config.precision, expected.config.precision) << where;
   ASSERT_EQ(test::all_bits(saved.x), test::all_bits(expected.x)) << where;
   ASSERT_EQ(test::all_bits(saved.gamma), test::all_bits(expected.gamma)) << where;
+  ASSERT_EQ(test::all_bits(saved.beta), test::all_bits(expected.beta)) << where;
+  ASSERT_EQ(saved.inv_range.has_value(), expected.inv_range.has_value()) << where;
+  if (saved.inv_range) {
+    ASSERT_EQ(fp32_bits(saved.inv_range->min), fp32_bits(expected.inv_range->min)) << where;
+    ASSERT_EQ(fp32_bits(saved.inv_range->max), fp32_bits(expected.inv_range->max)) << where;
+  }
   ASSERT_EQ(saved.invalid, expected.invalid) << where;
   ASSERT_EQ(saved.channels.size(), expected.channels.size()) << where;
   for (std::size_t c = 0; c < saved.channels.size(); ++c) {

@@ -1,0 +1,76 @@
+#include "sim/layer/layer_registers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "models/quantize/quantizer.hpp"
+#include "sim/support/json_record.hpp"
+
+namespace mantissa {
+namespace {
+
+using Json = nlohmann::json;
+
+double parse_real(const JsonRecord& record, const std::string& key, const Json& value, double min) {
+  const double real = value.is_number() ? value.get<double>() : NAN;
+  if (!std::isfinite(real) || real < min)
+    record.fail(key, value, min == 0 ? "a number from 0" : "a number from " + std::to_string(min));
+  return real;
+}
+
+void parse_scales(const JsonRecord& record, const Json& json, LayerRegisters& registers) {
+  if (!json.is_object()) record.fail("scales", json, "an object from role to exponent");
+  for (const auto& [name, exponent] : json.items()) {
+    const std::optional<Role> role = role_of(name);
+    if (!role) record.fail("unknown role " + in_quotes(name) + " of a scale");
+    if (!exponent.is_number_integer() || exponent.get<std::int64_t>() < min_quantizer_scale ||
+        exponent.get<std::int64_t>() > max_quantizer_scale) {
+      record.fail("scale of " + name, exponent, "a whole number in -128..127");
+    }
+    registers.scale_of(*role) = exponent.get<int>();
+  }
+}
+
+}  // namespace
+
+void LayerRegisters::follow_loss_scale(int exponent) {
+  if (tau) tau = std::ldexp(*tau, exponent);
+  for (const Role role : {Role::grad_output, Role::grad_input, Role::grad_weight}) {
+    if (std::optional<int>& of_role = scale_of(role))
+      of_role = std::clamp(*of_role - exponent, min_quantizer_scale, max_quantizer_scale);
+  }
+}
+
+nlohmann::ordered_json registers_json(const LayerRegisters& registers) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (registers.tau) json["tau"] = *registers.tau;
+  if (registers.error_format) json["error_format"] = registers.error_format->name();
+  if (registers.target != 0) json["target"] = registers.target;
+  if (registers.correction != 0) json["correction"] = registers.correction;
+  for (int i = 0; i < role_count; ++i) {
+    const auto role = static_cast<Role>(i);
+    if (registers.scale_of(role)) json["scales"][std::string(name_of(role))] = *registers.scale_of(role);
+  }
+  return json;
+}
+
+LayerRegisters parse_registers(const Json& json, const std::string& where) {
+  const JsonRecord record(json, where, {"tau", "error_format", "target", "correction", "scales"});
+  LayerRegisters registers;
+  if (const Json* tau = record.find("tau")) registers.tau = parse_real(record, "tau", *tau, 0);
+  if (record.find("error_format") != nullptr) {
+    try {
+      registers.error_format = Format::parse(record.text("error_format"));
+    } catch (const std::invalid_argument& error) {
+      record.fail("error_format: " + std::string(error.what()));
+    }
+  }
+  if (const Json* target = record.find("target")) registers.target = parse_real(record, "target", *target, 0);
+  if (const Json* correction = record.find("correction"))
+    registers.correction = parse_real(record, "correction", *correction, -1);
+  if (const Json* scales = record.find("scales")) parse_scales(record, *scales, registers);
+  return registers;
+}
+
+}  // namespace mantissa

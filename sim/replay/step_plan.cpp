@@ -1,0 +1,109 @@
+#include "sim/replay/step_plan.hpp"
+
+#include <cmath>
+
+#include "sim/layer/pruning_plan.hpp"
+#include "sim/replay/own_run.hpp"
+
+namespace mantissa::replay {
+namespace {
+
+void take_registers(const trace::RunStep& run, std::vector<PlannedLayer>& layers) {
+  for (PlannedLayer& each : layers) {
+    const LayerRegisters* registers = run.registers_of(each.layer->name);
+    if (registers == nullptr) continue;
+    each.plan.registers = *registers;
+    each.plan.recorded = true;
+  }
+}
+
+void find_thresholds(const trace::Trace& trace, std::uint32_t step, const PruningRule& rule,
+                     std::vector<PlannedLayer>& layers) {
+  PruningPlan thresholds(rule);
+  for (PlannedLayer& each : layers) {
+    if (!each.plan.prunes() || trace.find(step, *each.layer, Role::grad_output) == nullptr) continue;
+    thresholds.look(each.plan, trace.values(step, *each.layer, Role::grad_output));
+  }
+  thresholds.refresh();
+  if (!trace.run()) return;
+  for (PlannedLayer& each : layers) {
+    for (const auto& [layer, tau] : trace.run()->tau) {
+      if (layer == each.layer->name && each.plan.registers.tau) each.plan.registers.tau = tau;
+    }
+  }
+}
+
+}  // namespace
+
+int loss_exponent(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe) {
+  const LossScaleRule& rule = recipe.loss_scale;
+  // A run of the same recipe with a dynamic scale had the scale that it had.
+  if (rule.kind == LossScaleRule::Kind::dynamic && own_step(trace, step, recipe) != nullptr) return 0;
+  const int wanted = rule.kind == LossScaleRule::Kind::none ? 0 : rule.exponent;
+  if (!trace.run()) return wanted;
+  const trace::RunStep* at = trace.run()->at(step);
+  return wanted - static_cast<int>(std::lround(std::log2(at ? at->loss_scale : trace.run()->loss_scale)));
+}
+
+std::vector<PlannedLayer> plan_step(const trace::Trace& trace, std::uint32_t step, const Recipe& recipe) {
+  std::vector<LayerName> names;
+  for (const trace::Layer& layer : trace.layers()) names.push_back({layer.name, layer.kind});
+  std::vector<PlannedLayer> layers;
+  for (LayerPlan& plan : plan_layers(recipe, names))
+    layers.push_back({&trace.layers()[layers.size()], std::move(plan)});
+  if (const trace::RunStep* run = own_step(trace, step, recipe)) {
+    take_registers(*run, layers);
+  } else if (recipe.pruning) {
+    find_thresholds(trace, step, *recipe.pruning, layers);
+  }
+  return layers;
+}
+
+std::optional<ConvShape> geometry_of(const trace::Trace& trace, std::uint32_t step,
+                                     const trace::Layer& layer) {
+  if (trace.find(step, layer, Role::input) == nullptr || trace.find(step, layer, Role::weight) == nullptr) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t>& input = trace.shape(step, layer, Role::input);
+  const std::vector<std::int64_t>& weight = trace.shape(step, layer, Role::weight);
+  ConvShape g;
+  g.out_channels = weight[0];
+  if (layer.kind == LayerKind::linear) {
+    g.in_channels = weight[1];
+    for (std::size_t i = 0; i + 1 < input.size(); ++i) g.batch *= input[i];
+    return g;
+  }
+  g.batch = input[0];
+  g.in_channels = input[1];
+  g.groups = layer.groups;
+  g.stride = layer.stride;
+  g.padding = layer.padding;
+  g.dilation = layer.dilation;
+  for (int axis = 0; axis < 2; ++axis) {
+    g.in[axis] = input[2 + axis];
+    g.kernel[axis] = weight[2 + axis];
+  }
+  g.out = g.fitting_out();
+  return g;
+}
+
+std::optional<NormShape> norm_shape_of(const trace::Trace& trace, std::uint32_t step,
+                                       const trace::Layer& layer) {
+  if (multiplies(layer.kind) || trace.find(step, layer, Role::input) == nullptr) return std::nullopt;
+  const std::vector<std::int64_t>& sizes = trace.shape(step, layer, Role::input);
+  NormShape shape{.batch = sizes[0], .channels = sizes[1]};
+  for (std::size_t i = 2; i < sizes.size(); ++i) shape.spatial *= sizes[i];
+  return shape;
+}
+
+std::vector<ArrayFormats> arrays_of(const LayerPlan& plan) {
+  if (!multiplies(plan.kind()) || plan.input().format.type.is_fp32()) return {};
+  const OperandSite error = plan.error();
+  const auto array = [&](const OperandSite& a, const OperandSite& b, Role result) {
+    return array_formats(a.format.type, b.format.type, plan.accumulator(), plan.drain(result));
+  };
+  return {array(plan.input(), plan.weight(), Role::output), array(error, plan.weight(), Role::grad_input),
+          array(plan.error_for_weights().value_or(error), plan.input(), Role::grad_weight)};
+}
+
+}  // namespace mantissa::replay
