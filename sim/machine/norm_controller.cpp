@@ -34,7 +34,8 @@ const Architecture& checked(const Architecture& arch, const NormUnits& units, co
     refuse("channels " + std::to_string(job.first_channel) + " and up, " + std::to_string(job.channels) +
            " of them, of a tensor with " + std::to_string(channels));
   }
-  if (static_cast<std::int64_t>(job.x.size()) != elements || (backward && static_cast<std::int64_t>(job.g.size()) != elements))
+  if (static_cast<std::int64_t>(job.x.size()) != elements ||
+      (backward && static_cast<std::int64_t>(job.g.size()) != elements))
     refuse("a tensor of " + std::to_string(elements) + " elements is not what is in memory");
   one_each("gammas", job.gamma.size());
   if (backward) {
