@@ -201,7 +201,7 @@ void LayerReplay::run_pass(std::uint32_t step, const LayerPlan& plan, GemmPass p
   PassReport out;
   out.step = step;
   out.layer = plan.layer->name;
-  out.kind = name_of(plan.layer->kind);
+  out.kind = plan.layer->kind;
   out.pass = pass.pass;
   out.gemm = shape_of(pass, result.sides);
   out.groups = pass.geometry.groups;
@@ -268,7 +268,7 @@ void LayerReplay::finish_norm(std::uint32_t step, const LayerPlan& plan, NormPas
   PassReport out;
   out.step = step;
   out.layer = plan.layer->name;
-  out.kind = name_of(plan.layer->kind);
+  out.kind = plan.layer->kind;
   out.pass = forward ? Pass::forward : Pass::input_gradient;
   out.gemm = {.m = shape.channels, .n = 1, .k = shape.batch * shape.spatial};
   out.formats = "batch norm, fp32";

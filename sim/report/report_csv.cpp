@@ -114,7 +114,7 @@ std::string report_csv(const ReplayReport& report) {
     const GemmCycles& cost = pass.cost;
     const Accuracy& accuracy = pass.accuracy;
     Line line;
-    line.count(pass.step).text(pass.layer).text(name_of(pass.pass)).text(pass.kind);
+    line.count(pass.step).text(pass.layer).text(name_of(pass.pass)).text(name_of(pass.kind));
     for (const std::int64_t size : {pass.gemm.m, pass.gemm.n, pass.gemm.k})
       line.text(std::to_string(gemm ? size : 0));
     line.text(std::to_string(pass.groups)).text(pass.formats).count(cost.macs).count(cost.skipped);

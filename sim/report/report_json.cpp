@@ -64,7 +64,8 @@ void add_accuracy(Json& json, const Accuracy& accuracy) {
 }
 
 Json layer_json(const PassReport& pass) {
-  Json json{{"step", pass.step}, {"layer", pass.layer}, {"pass", name_of(pass.pass)}, {"kind", pass.kind}};
+  Json json{
+      {"step", pass.step}, {"layer", pass.layer}, {"pass", name_of(pass.pass)}, {"kind", name_of(pass.kind)}};
   // M, N, K are of a product; a batch norm is none.
   json["M"] = is_gemm(pass) ? pass.gemm.m : 0;
   json["N"] = is_gemm(pass) ? pass.gemm.n : 0;

@@ -14,7 +14,7 @@ inline constexpr std::array<Pass, 3> reported_passes = {Pass::forward, Pass::inp
                                                         Pass::weight_gradient};
 
 // A batch norm multiplies no matrices: it has no MACs, and skips none.
-inline bool is_gemm(const PassReport& pass) { return pass.kind != "batchnorm"; }
+inline bool is_gemm(const PassReport& pass) { return pass.kind != trace::LayerKind::batchnorm; }
 // Executed and skipped.
 inline std::uint64_t dense_macs(const GemmCycles& cost) { return cost.macs + cost.skipped; }
 // Cycles of the same pass with skipping off; a batch norm never skips.

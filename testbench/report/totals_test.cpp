@@ -96,7 +96,7 @@ TEST(Totals, AReportThatBreaksALawIsRefused) {
       {"energy of multiply", [](ReplayReport& r) { r.passes[0].energy[0].components[1].derived_pj = 101; }},
       {"energy of 0 tables", [](ReplayReport& r) { r.passes[0].energy.clear(); }},
       {"in the place of", [](ReplayReport& r) { r.passes[0].energy[0].table = "other"; }},
-      {"batch norm with MACs", [](ReplayReport& r) { r.passes[0].kind = "batchnorm"; }},
+      {"batch norm with MACs", [](ReplayReport& r) { r.passes[0].kind = trace::LayerKind::batchnorm; }},
       {"no pass of a replay", [](ReplayReport& r) { r.passes[0].pass = Pass::update; }},
       {"no clock", [](ReplayReport& r) { r.clock_mhz = 0; }},
       {"no array", [](ReplayReport& r) { r.rows = 0; }},
