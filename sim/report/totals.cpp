@@ -127,8 +127,8 @@ class Sum {
     totals.seconds = cycles / per_second;
     totals.utilization = ratio(executed, static_cast<double>(report_.rows) * report_.cols * cycles);
     totals.tops = ratio(2 * executed, totals.seconds) / 1e12;
-    totals.dense_tops = ratio(2 * static_cast<double>(dense_macs(totals.cost)), totals.seconds) / 1e12;
-    totals.speedup = ratio(static_cast<double>(totals.dense_cycles), cycles);
+    totals.dense_tops = ratio(2 * dense_macs(totals.cost), totals.seconds) / 1e12;
+    totals.speedup = ratio(totals.dense_cycles, cycles);
     totals.min_sqnr_db = sqnr_.empty() ? nan : *std::min_element(sqnr_.begin(), sqnr_.end());
     totals.median_sqnr_db = median(sqnr_);
     return totals;
@@ -142,14 +142,12 @@ class Sum {
 
 }  // namespace
 
-double ratio(double numerator, double denominator) { return denominator > 0 ? numerator / denominator : nan; }
-
 double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), static_cast<double>(cost.macs));
+  return ratio(energy.total_pj(), cost.macs);
 }
 
 double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), static_cast<double>(dense_macs(cost)));
+  return ratio(energy.total_pj(), dense_macs(cost));
 }
 
 double derived_share(const Energy& energy) { return ratio(energy.derived_pj(), energy.total_pj()); }
@@ -178,7 +176,7 @@ ReportTotals total(const ReplayReport& report) {
     }
     totals.by_pass[i] = sum.result();
   }
-  totals.images_per_second = ratio(static_cast<double>(report.images), totals.overall.seconds);
+  totals.images_per_second = ratio(report.images, totals.overall.seconds);
   double zeros = 0;
   double gradient_macs = 0;
   for (const PassReport& pass : report.passes) {

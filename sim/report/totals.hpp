@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sim/report/replay_report.hpp"
@@ -22,7 +23,11 @@ inline std::uint64_t dense_cycles(const PassReport& pass) {
   return is_gemm(pass) ? pass.dense_cycles : pass.cost.cycles();
 }
 // NaN where there is nothing to divide by.
-double ratio(double numerator, double denominator);
+template <typename A, typename B>
+double ratio(A numerator, B denominator) {
+  const auto whole = static_cast<double>(denominator);
+  return whole > 0 ? static_cast<double>(numerator) / whole : std::numeric_limits<double>::quiet_NaN();
+}
 double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost);
 double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost);
 double derived_share(const Energy& energy);
