@@ -3,7 +3,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <set>
 
 #include "sim/report/figures.hpp"
 
@@ -49,17 +48,6 @@ class Line {
   bool started_ = false;
 };
 
-// The components that any pass has, per table.
-std::vector<std::set<std::string>> components_of(const ReplayReport& report) {
-  std::vector<std::set<std::string>> names(report.tables.size());
-  for (const PassReport& pass : report.passes) {
-    for (std::size_t i = 0; i < pass.energy.size(); ++i) {
-      for (const EnergyComponent& component : pass.energy[i].components) names[i].insert(component.name);
-    }
-  }
-  return names;
-}
-
 double energy_of(const Energy& energy, const std::string& component) {
   for (const EnergyComponent& one : energy.components) {
     if (one.name == component) return one.pj;
@@ -70,8 +58,7 @@ double energy_of(const Energy& energy, const std::string& component) {
 }  // namespace
 
 std::string report_csv(const ReplayReport& report) {
-  check_conservation(report);
-  const std::vector<std::set<std::string>> components = components_of(report);
+  const std::vector<Energy> energy = total(report).overall.energy;  // with every component of any pass
   Line header;
   for (const char* name : {"step", "layer", "pass", "kind", "M", "N", "K", "groups", "formats"})
     header.text(name);
@@ -79,9 +66,9 @@ std::string report_csv(const ReplayReport& report) {
   for (const Figure* figure : columns) {
     if (!figure->energy()) header.text(figure->key);
   }
-  for (std::size_t i = 0; i < components.size(); ++i) {
+  for (std::size_t i = 0; i < energy.size(); ++i) {
     const std::string table = report.tables[i].name + "_";
-    for (const std::string& component : components[i]) header.text(table + component + "_pj");
+    for (const EnergyComponent& one : energy[i].components) header.text(table + one.name + "_pj");
     for (const Figure* figure : columns) {
       const std::string_view key = figure->key;  // the table's name says that it is energy
       if (figure->energy())
@@ -98,11 +85,11 @@ std::string report_csv(const ReplayReport& report) {
     for (const Figure* figure : columns) {
       if (!figure->energy()) line.value(*figure, value_of(*figure, pass).value());
     }
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      const Energy& energy = pass.energy[i];
-      for (const std::string& component : components[i]) line.number(energy_of(energy, component));
+    for (std::size_t i = 0; i < energy.size(); ++i) {
+      for (const EnergyComponent& one : energy[i].components)
+        line.number(energy_of(pass.energy[i], one.name));
       for (const Figure* figure : columns) {
-        if (figure->energy()) line.number(figure->of.energy(energy, pass.cost));
+        if (figure->energy()) line.number(figure->of.energy(pass.energy[i], pass.cost));
       }
     }
     text += line.end();

@@ -20,17 +20,12 @@ bool has_steps(const ReplayReport& report) {
                      [&](const PassReport& pass) { return pass.step != report.passes.front().step; });
 }
 
+// "Input gradient".
 std::string title_of(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "Forward";
-    case Pass::input_gradient:
-      return "Input gradient";
-    case Pass::weight_gradient:
-      return "Weight gradient";
-    default:
-      return std::string(name_of(pass));
-  }
+  std::string title(name_of(pass));
+  std::replace(title.begin(), title.end(), '_', ' ');
+  title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
 }
 
 std::string shape_text(const PassReport& pass) {
