@@ -39,6 +39,7 @@ void check_counts(const PassReport& pass) {
                                     cost.dram_bytes, cost.sram_bytes, pass.dense_cycles}) {
     if (count > most) violated(pass, "a negative number of cycles or bytes");
   }
+  if (cost.dram_bytes < cost.dram_bytes_unique) violated(pass, "fewer bytes moved than its tensors have");
   if (!is_gemm(pass)) {
     if (dense_macs(cost) != 0) violated(pass, "a batch norm with MACs");
     return;

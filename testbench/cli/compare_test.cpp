@@ -41,6 +41,7 @@ ReplayReport faster() {
   pass.utilization = 200 / (4 * 90.0);
   pass.energy[0].components[0].pj = 200;
   pass.accuracy.sqnr_db = 22;
+  pass.cost.dram_bytes = 100;
   return report;
 }
 
@@ -66,6 +67,8 @@ TEST_F(Compare, SaysWhatChangedInAbsoluteAndRelativeTerms) {
     EXPECT_TRUE(contains(line("stall_load_cycles"), word)) << run.out;
   for (const char* word : {"41.7%", "44.6%", "+3.0 points", "+7.1%"})
     EXPECT_TRUE(contains(line("utilization"), word)) << run.out;
+  for (const char* word : {"1.100x", "1.050x", "-0.050x", "-4.5%"})
+    EXPECT_TRUE(contains(line("traffic_factor"), word)) << run.out;
   for (const char* word : {"3.33 MOPS", "3.57 MOPS"}) EXPECT_TRUE(contains(line("tops "), word)) << run.out;
   EXPECT_TRUE(contains(line("macs "), "=")) << run.out;
   EXPECT_TRUE(contains(run.out, "100 -> 90 (-10.0%)")) << run.out;
@@ -84,6 +87,7 @@ TEST_F(Compare, JsonHasEveryChange) {
   EXPECT_EQ(layer.at("pass"), "forward");
   EXPECT_EQ(layer.at("sqnr_db").at("change"), -3.5);
   EXPECT_EQ(layer.at("energy_total_pj").at("relative"), -0.25);
+  EXPECT_EQ(layer.at("traffic_factor").at("b"), 1.0);
   EXPECT_FALSE(layer.contains("overflow"));  // it did not change
   EXPECT_TRUE(json.at("warnings").empty());
 }

@@ -90,6 +90,7 @@ TEST(Totals, AReportThatBreaksALawIsRefused) {
       {"not in 0..1", [nan](ReplayReport& r) { r.passes[0].utilization = nan; }},
       {"is not MACs", [](ReplayReport& r) { r.passes[0].utilization = 0.51; }},
       {"negative number of cycles", [](ReplayReport& r) { r.passes[0].cost.stall_load = -std::uint64_t{1}; }},
+      {"fewer bytes moved", [](ReplayReport& r) { r.passes[1].cost.dram_bytes = 99; }},
       {"dense run", [](ReplayReport& r) { r.passes[0].dense_cycles = 0; }},
       {"energy of dram", [](ReplayReport& r) { r.passes[0].energy[0].components[0].pj = -1; }},
       {"energy of dram", [nan](ReplayReport& r) { r.passes[0].energy[0].components[0].pj = nan; }},
