@@ -35,6 +35,13 @@ std::string relative_text(const Change& change) {
   return (*relative > 0 ? "+" : "") + percent_text(*relative);
 }
 
+// What the change means for B.
+std::string verdict(const Change& change) {
+  const std::optional<double> difference = change.difference();
+  if (change.figure->better == Better::neither || !difference || *difference == 0) return "";
+  return (*difference < 0) == (change.figure->better == Better::smaller) ? "better" : "worse";
+}
+
 std::string label_of(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return path;
@@ -116,10 +123,11 @@ std::string comparison_text(const ReadReport& a, const ReadReport& b, const Comp
                             std::size_t top) {
   std::string text = identity("A", a) + identity("B", b);
   for (const std::string& warning : comparison.warnings) text += "warning: " + printable(warning) + "\n";
-  TextTable totals({{"Total", Align::left}, {"A"}, {"B"}, {"change"}, {"relative"}});
+  TextTable totals({{"Total", Align::left}, {"A"}, {"B"}, {"change"}, {"relative"}, {"B is", Align::left}});
   for (const Change& change : comparison.totals) {
     totals.row({label_of(change.path), value_text(*change.figure, change.a),
-                value_text(*change.figure, change.b), difference_text(change), relative_text(change)});
+                value_text(*change.figure, change.b), difference_text(change), relative_text(change),
+                verdict(change)});
   }
   text += "\n" + totals.text();
   text += layers_text("Largest changes of cost, by share of all cycles or all energy",

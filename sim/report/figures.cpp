@@ -199,6 +199,7 @@ std::string page_columns() {
   for (const Figure* figure : placed(&Figure::page)) {
     columns.push_back({{"key", figure->key},
                        {"title", figure->page.title},
+                       {"meaning", figure->meaning},
                        {"unit", figure->unit},
                        {"decimals", figure->decimals},
                        {"products_only", figure->products_only},

@@ -61,6 +61,10 @@ void expect_every_column(const std::string& page) {
       found += page.substr(at, page.find('<', at) - at) + "|";
     }
     EXPECT_EQ(found, heads) << name;
+    for (const Figure* figure : placed(&Figure::page)) {
+      const std::size_t hint = page.find(" title=\"" + std::string(figure->meaning) + "\"", begin);
+      EXPECT_LT(hint, end) << figure->key;
+    }
   }
 }
 

@@ -49,10 +49,15 @@ def cell(shown, value=None, text=False):
     return f'<td data-value="{"" if value is None else repr(value)}">{esc(shown)}</td>'
 
 
+def head(title, text, meaning=""):
+    kind = " class=text" if text else ""
+    hint = f' title="{esc(meaning)}"' if meaning else ""
+    return f'<th scope="col"{kind}{hint}><button type="button">{esc(title)}</button></th>'
+
+
 def table(columns, rows):
-    """columns: (title, is text); rows: lists of cells."""
-    heads = "".join(f'<th scope="col"{" class=text" if text else ""}><button type="button">{esc(title)}</button></th>'
-                    for title, text in columns)
+    """columns: what head() takes; rows: lists of cells."""
+    heads = "".join(head(*column) for column in columns)
     body = "\n".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     return (f'<div class="scroll tall"><table class="sortable"><thead><tr>{heads}</tr></thead>\n'
             f"<tbody>\n{body}\n</tbody></table></div>")
@@ -91,7 +96,8 @@ def layer_row(layer, columns):
 
 
 def pass_tables(report, columns):
-    heads = [("step", False), ("layer", True), ("kind", True), ("M×N×K", False)] + [(c["title"], False) for c in columns]
+    heads = [("step", False), ("layer", True), ("kind", True), ("M×N×K", False)]
+    heads += [(column["title"], False, column["meaning"]) for column in columns]
     parts = []
     for name, title in PASSES:
         rows = [layer_row(layer, columns) for layer in report["layers"] if layer["pass"] == name]
