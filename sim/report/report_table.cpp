@@ -147,12 +147,10 @@ std::string energy_per_mac_line(const ReplayReport& report, const Totals& totals
   std::string text = "energy per MAC:";
   for (std::size_t i = 0; i < totals.energy.size(); ++i) {
     const Energy& energy = totals.energy[i];
-    const auto pj = [](double value) { return std::isnan(value) ? std::string("-") : fixed_text(value, 2); };
     text += (i == 0 ? " " : " | ") + provenance(report.tables[i]) + " " +
-            pj(pj_per_mac_executed(energy, totals.cost)) + " pJ executed, " +
-            pj(pj_per_mac_dense(energy, totals.cost)) + " pJ dense, " +
-            (std::isnan(derived_share(energy)) ? "-" : fixed_text(100 * derived_share(energy), 0)) +
-            "% derived";
+            fixed_text(pj_per_mac_executed(energy, totals.cost), 2) + " pJ executed, " +
+            fixed_text(pj_per_mac_dense(energy, totals.cost), 2) + " pJ dense, " +
+            fixed_text(100 * derived_share(energy), 0) + "% derived";
   }
   return text + "\n";
 }

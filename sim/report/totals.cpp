@@ -143,16 +143,6 @@ class Sum {
 
 }  // namespace
 
-double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), cost.macs);
-}
-
-double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), dense_macs(cost));
-}
-
-double derived_share(const Energy& energy) { return ratio(energy.derived_pj(), energy.total_pj()); }
-
 void check_conservation(const ReplayReport& report) {
   if (report.rows <= 0 || report.cols <= 0 || !(report.clock_mhz > 0))
     throw std::logic_error("replay report: no array or no clock");

@@ -28,9 +28,13 @@ double ratio(A numerator, B denominator) {
   const auto whole = static_cast<double>(denominator);
   return whole > 0 ? static_cast<double>(numerator) / whole : std::numeric_limits<double>::quiet_NaN();
 }
-double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost);
-double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost);
-double derived_share(const Energy& energy);
+inline double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost) {
+  return ratio(energy.total_pj(), cost.macs);
+}
+inline double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost) {
+  return ratio(energy.total_pj(), dense_macs(cost));
+}
+inline double derived_share(const Energy& energy) { return ratio(energy.derived_pj(), energy.total_pj()); }
 
 // Of several passes. A figure that does not exist (no MACs, no result with an SQNR) is NaN.
 struct Totals {
