@@ -147,7 +147,7 @@ PassReport LayerReplay::report_of(const Step& step, const PlannedLayer& layer, P
   PassReport out;
   out.step = step.number;
   out.layer = layer.layer->name;
-  out.kind = name_of(layer.layer->kind);
+  out.kind = layer.layer->kind;
   out.pass = pass;
   return out;
 }

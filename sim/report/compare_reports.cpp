@@ -1,55 +1,16 @@
 #include "sim/report/compare_reports.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 namespace mantissa {
 namespace {
 
-// The totals that a comparison is about, in the order of importance; energy of every table follows.
-constexpr std::array<const char*, 23> total_figures = {"cycles",
-                                                       "dense_cycles",
-                                                       "speedup",
-                                                       "utilization",
-                                                       "stall_load_cycles",
-                                                       "stall_write_back_cycles",
-                                                       "stall_drain_cycles",
-                                                       "tops",
-                                                       "dense_equivalent_tops",
-                                                       "images_per_second",
-                                                       "macs",
-                                                       "skipped_macs",
-                                                       "suppressed",
-                                                       "dram_bytes",
-                                                       "sram_bytes",
-                                                       "gradient_sparsity",
-                                                       "min_sqnr_db",
-                                                       "median_sqnr_db",
-                                                       "exact_products",
-                                                       "overflow",
-                                                       "underflow",
-                                                       "flushed_to_zero",
-                                                       "nonfinite"};
-
-constexpr std::array<const char*, 14> layer_figures = {"cycles",
-                                                       "stall_load_cycles",
-                                                       "stall_write_back_cycles",
-                                                       "stall_drain_cycles",
-                                                       "utilization",
-                                                       "speedup",
-                                                       "skipped_macs",
-                                                       "dram_bytes",
-                                                       "energy_total_pj",
-                                                       "pj_per_mac_executed",
-                                                       "sqnr_db",
-                                                       "cosine",
-                                                       "overflow",
-                                                       "underflow"};
-
-void add(std::vector<Change>& changes, const std::string& figure, const Figures& a, const Figures& b) {
-  Change change{figure, a.find(figure), b.find(figure)};
+// `path` is the figure's own key unless it is one of several tables.
+void add(std::vector<Change>& changes, const Figure& figure, const std::string& path, const Figures& a,
+         const Figures& b) {
+  Change change{&figure, path, a.find(path), b.find(path)};
   if (change.a || change.b) changes.push_back(std::move(change));
 }
 
@@ -66,9 +27,9 @@ void warn_if_different(std::vector<std::string>& warnings, const std::string& wh
 
 double magnitude(const std::optional<double>& value) { return value ? std::abs(*value) : 0; }
 
-const Change* find(const std::vector<Change>& changes, const std::string& figure) {
+const Change* find(const std::vector<Change>& changes, std::string_view key) {
   const auto found = std::find_if(changes.begin(), changes.end(),
-                                  [&figure](const Change& change) { return change.figure == figure; });
+                                  [key](const Change& change) { return change.path == key; });
   return found == changes.end() ? nullptr : &*found;
 }
 
@@ -104,14 +65,18 @@ Comparison compare(const ReadReport& a, const ReadReport& b) {
   }
   if (a.version != b.version)
     result.warnings.push_back("different versions of mantissa: " + a.version + " and " + b.version);
-  for (const char* figure : total_figures) add(result.totals, figure, a.totals, b.totals);
+  for (const Figure* figure : placed(&Figure::compare)) {
+    if (!figure->energy()) add(result.totals, *figure, std::string(figure->key), a.totals, b.totals);
+  }
   std::vector<std::string> tables = a.tables;
   for (const std::string& table : b.tables) {
     if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
   }
   for (const std::string& table : tables) {
-    for (const char* figure : {"energy_total_pj", "pj_per_mac_executed", "pj_per_mac_dense", "derived_share"})
-      add(result.totals, "energy_by_table." + table + "." + figure, a.totals, b.totals);
+    for (const Figure* figure : placed(&Figure::compare)) {
+      const std::string path = "energy_by_table." + table + "." + std::string(figure->key);
+      if (figure->energy()) add(result.totals, *figure, path, a.totals, b.totals);
+    }
   }
 
   std::map<std::tuple<std::uint64_t, std::string, std::string>, const ReportedLayer*> of_b;
@@ -125,8 +90,8 @@ Comparison compare(const ReadReport& a, const ReadReport& b) {
       continue;
     }
     LayerChange change{.step = layer.step, .layer = layer.layer, .pass = layer.pass, .figures = {}};
-    for (const char* figure : layer_figures)
-      add(change.figures, figure, layer.figures, found->second->figures);
+    for (const Figure* figure : placed(&Figure::compare_passes))
+      add(change.figures, *figure, std::string(figure->key), layer.figures, found->second->figures);
     of_b.erase(found);
     change.cost_share = std::max(changed_share(change.figures, "cycles", all_cycles),
                                  changed_share(change.figures, "energy_total_pj", all_energy));

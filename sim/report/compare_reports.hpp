@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/report/figures.hpp"
 #include "sim/report/report_reader.hpp"
 
 namespace mantissa {
 
 struct Change {
-  std::string figure;
+  const Figure* figure = nullptr;
+  std::string path;         // in the report: "cycles", "energy_by_table.horowitz45.energy_total_pj"
   std::optional<double> a;  // nothing: not defined there
   std::optional<double> b;
 

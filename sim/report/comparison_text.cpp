@@ -14,25 +14,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t layer_width = 28;
 
-bool ends_in(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-bool is_share(const std::string& figure) {
-  return ends_in(figure, "utilization") || ends_in(figure, "_share") || ends_in(figure, "sparsity");
-}
-
-// A figure in the unit that its name ends in.
-std::string value_text(const std::string& figure, const std::optional<double>& value) {
-  if (!value) return "-";
-  if (ends_in(figure, "_bytes")) return bytes_text(*value);
-  if (ends_in(figure, "_total_pj")) return energy_text(*value);
-  if (figure.find("pj_per_mac") != std::string::npos) return fixed_text(*value, 3) + " pJ";
-  if (ends_in(figure, "_db")) return fixed_text(*value, 2) + " dB";
-  if (ends_in(figure, "speedup")) return fixed_text(*value, 3) + "x";
-  if (is_share(figure)) return percent_text(*value);
-  if (ends_in(figure, "tops")) return operations_text(*value * 1e12);
-  return with_prefix(*value);
+std::string value_text(const Figure& figure, const std::optional<double>& value) {
+  return value ? full_text(figure, *value) : "-";
 }
 
 std::string difference_text(const Change& change) {
@@ -41,22 +24,29 @@ std::string difference_text(const Change& change) {
   if (!difference) return "-";
   const std::string sign = *difference > 0 ? "+" : "";
   // "+3 %" of a share could mean either.
-  if (is_share(change.figure)) return sign + fixed_text(100 * *difference, 1) + " points";
-  return sign + value_text(change.figure, difference);
+  if (change.figure->unit == "%") return sign + fixed_text(100 * *difference, 1) + " points";
+  return sign + full_text(*change.figure, *difference);
 }
 
 std::string relative_text(const Change& change) {
   if (!change.changed()) return "";
   const std::optional<double> relative = change.relative();
-  if (!relative || ends_in(change.figure, "_db")) return "-";  // dB are relative already
+  if (!relative || change.figure->unit == "dB") return "-";  // dB are relative already
   return (*relative > 0 ? "+" : "") + percent_text(*relative);
 }
 
-std::string label_of(const std::string& figure) {
-  const std::size_t dot = figure.rfind('.');
-  if (dot == std::string::npos) return figure;
-  const std::size_t table = figure.find('.') + 1;
-  return printable(figure.substr(dot + 1) + " (" + figure.substr(table, dot - table) + ")");
+// What the change means for B.
+std::string verdict(const Change& change) {
+  const std::optional<double> difference = change.difference();
+  if (change.figure->better == Better::neither || !difference || *difference == 0) return "";
+  return (*difference < 0) == (change.figure->better == Better::smaller) ? "better" : "worse";
+}
+
+std::string label_of(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return path;
+  const std::size_t table = path.find('.') + 1;
+  return printable(path.substr(dot + 1) + " (" + path.substr(table, dot - table) + ")");
 }
 
 std::string identity(const char* letter, const ReadReport& report) {
@@ -65,12 +55,12 @@ std::string identity(const char* letter, const ReadReport& report) {
          printable(report.engine) + ", seed " + std::to_string(report.seed) + "\n";
 }
 
-std::string a_to_b(const LayerChange& layer, const char* figure, bool relative) {
+std::string a_to_b(const LayerChange& layer, std::string_view key, bool relative) {
   for (const Change& change : layer.figures) {
-    if (change.figure != figure) continue;
-    const std::string a = value_text(figure, change.a);
+    if (change.path != key) continue;
+    const std::string a = value_text(*change.figure, change.a);
     if (!change.changed()) return a + " =";
-    return a + " -> " + value_text(figure, change.b) + " (" +
+    return a + " -> " + value_text(*change.figure, change.b) + " (" +
            (relative ? relative_text(change) : difference_text(change)) + ")";
   }
   return "-";
@@ -133,10 +123,11 @@ std::string comparison_text(const ReadReport& a, const ReadReport& b, const Comp
                             std::size_t top) {
   std::string text = identity("A", a) + identity("B", b);
   for (const std::string& warning : comparison.warnings) text += "warning: " + printable(warning) + "\n";
-  TextTable totals({{"Total", Align::left}, {"A"}, {"B"}, {"change"}, {"relative"}});
+  TextTable totals({{"Total", Align::left}, {"A"}, {"B"}, {"change"}, {"relative"}, {"B is", Align::left}});
   for (const Change& change : comparison.totals) {
-    totals.row({label_of(change.figure), value_text(change.figure, change.a),
-                value_text(change.figure, change.b), difference_text(change), relative_text(change)});
+    totals.row({label_of(change.path), value_text(*change.figure, change.a),
+                value_text(*change.figure, change.b), difference_text(change), relative_text(change),
+                verdict(change)});
   }
   text += "\n" + totals.text();
   text += layers_text("Largest changes of cost, by share of all cycles or all energy",
@@ -157,7 +148,7 @@ std::string comparison_text(const ReadReport& a, const ReadReport& b, const Comp
 std::string comparison_json(const ReadReport& a, const ReadReport& b, const Comparison& comparison) {
   Json json{{"a", identity_json(a)}, {"b", identity_json(b)}, {"warnings", comparison.warnings}};
   Json totals = Json::object();
-  for (const Change& change : comparison.totals) totals[change.figure] = change_json(change);
+  for (const Change& change : comparison.totals) totals[change.path] = change_json(change);
   json["totals"] = std::move(totals);
   Json layers = Json::array();
   for (const LayerChange& layer : comparison.layers) {
@@ -165,7 +156,7 @@ std::string comparison_json(const ReadReport& a, const ReadReport& b, const Comp
     bool changed = false;
     for (const Change& change : layer.figures) {
       if (!change.changed()) continue;
-      record[change.figure] = change_json(change);
+      record[change.path] = change_json(change);
       changed = true;
     }
     if (changed) layers.push_back(std::move(record));

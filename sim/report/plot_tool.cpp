@@ -20,11 +20,14 @@ std::string last_line(std::string text) {
 
 }  // namespace
 
-std::vector<std::string> draw_plots(const std::filesystem::path& json,
-                                    const std::filesystem::path& directory) {
+std::vector<std::string> draw_plots(const std::filesystem::path& json, const std::filesystem::path& directory,
+                                    const std::string& columns) {
+  std::vector<std::string> command{MANTISSA_PYTHON, MANTISSA_PLOT, json.string(), "--out",
+                                   directory.string()};
+  if (!columns.empty()) command.insert(command.end(), {"--columns", columns});
   ProcessResult run;
   try {
-    run = run_process({MANTISSA_PYTHON, MANTISSA_PLOT, json.string(), "--out", directory.string()});
+    run = run_process(command);
   } catch (const std::runtime_error& error) {
     return {"no plots: " + std::string(error.what())};
   }

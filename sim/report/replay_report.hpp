@@ -12,6 +12,7 @@
 #include "sim/arch/staging.hpp"
 #include "sim/energy/energy_table.hpp"
 #include "sim/trace/gradient.hpp"
+#include "sim/trace/trace.hpp"
 
 namespace mantissa {
 
@@ -32,7 +33,7 @@ struct Accuracy {
 struct PassReport {
   std::uint32_t step = 0;
   std::string layer;
-  std::string kind;  // conv2d, linear, batchnorm
+  trace::LayerKind kind = trace::LayerKind::linear;
   Pass pass = Pass::forward;
   GemmShape gemm;  // of one group; batch norms: m channels, n = 1, k elements per channel
   std::int64_t groups = 1;

@@ -3,9 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <set>
 
-#include "sim/report/totals.hpp"
+#include "sim/report/figures.hpp"
 
 namespace mantissa {
 namespace {
@@ -32,7 +31,12 @@ class Line {
     const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
     return text({digits.data(), static_cast<std::size_t>(end - digits.data())});
   }
-  Line& sqnr(double value) { return std::isinf(value) && value > 0 ? text("inf") : number(value); }
+  Line& value(const Figure& figure, const FigureValue& value) {
+    if (std::holds_alternative<std::uint64_t>(value)) return count(std::get<std::uint64_t>(value));
+    const double real = std::get<double>(value);
+    const bool exact = figure.unit == "dB" && std::isinf(real) && real > 0;
+    return exact ? text("inf") : number(real);
+  }
   std::string end() const { return line_ + "\n"; }
 
  private:
@@ -44,17 +48,6 @@ class Line {
   bool started_ = false;
 };
 
-// The components that any pass has, per table.
-std::vector<std::set<std::string>> components_of(const ReplayReport& report) {
-  std::vector<std::set<std::string>> names(report.tables.size());
-  for (const PassReport& pass : report.passes) {
-    for (std::size_t i = 0; i < pass.energy.size(); ++i) {
-      for (const EnergyComponent& component : pass.energy[i].components) names[i].insert(component.name);
-    }
-  }
-  return names;
-}
-
 double energy_of(const Energy& energy, const std::string& component) {
   for (const EnergyComponent& one : energy.components) {
     if (one.name == component) return one.pj;
@@ -65,71 +58,39 @@ double energy_of(const Energy& energy, const std::string& component) {
 }  // namespace
 
 std::string report_csv(const ReplayReport& report) {
-  check_conservation(report);
-  const std::vector<std::set<std::string>> components = components_of(report);
+  const std::vector<Energy> energy = total(report).overall.energy;  // with every component of any pass
   Line header;
-  for (const char* name : {"step",
-                           "layer",
-                           "pass",
-                           "kind",
-                           "M",
-                           "N",
-                           "K",
-                           "groups",
-                           "formats",
-                           "macs",
-                           "skipped_macs",
-                           "suppressed",
-                           "cycles",
-                           "compute_cycles",
-                           "stall_load_cycles",
-                           "stall_write_back_cycles",
-                           "stall_drain_cycles",
-                           "dense_cycles",
-                           "speedup",
-                           "operand_sparsity",
-                           "utilization",
-                           "sram_bytes",
-                           "dram_bytes",
-                           "dram_unique_bytes",
-                           "sqnr_db",
-                           "cosine",
-                           "max_ulp",
-                           "bias",
-                           "nonfinite",
-                           "overflow",
-                           "underflow",
-                           "flushed_to_zero"}) {
+  for (const char* name : {"step", "layer", "pass", "kind", "M", "N", "K", "groups", "formats"})
     header.text(name);
+  const std::vector<const Figure*> columns = placed(&Figure::csv);
+  for (const Figure* figure : columns) {
+    if (!figure->energy()) header.text(figure->key);
   }
-  for (std::size_t i = 0; i < components.size(); ++i) {
+  for (std::size_t i = 0; i < energy.size(); ++i) {
     const std::string table = report.tables[i].name + "_";
-    for (const std::string& component : components[i]) header.text(table + component + "_pj");
-    for (const char* name : {"total_pj", "derived_pj", "pj_per_mac_executed", "pj_per_mac_dense"})
-      header.text(table + name);
+    for (const EnergyComponent& one : energy[i].components) header.text(table + one.name + "_pj");
+    for (const Figure* figure : columns) {
+      const std::string_view key = figure->key;  // the table's name says that it is energy
+      if (figure->energy())
+        header.text(table + std::string(key.starts_with("energy_") ? key.substr(7) : key));
+    }
   }
   std::string text = header.end();
   for (const PassReport& pass : report.passes) {
-    const bool gemm = is_gemm(pass);
-    const GemmCycles& cost = pass.cost;
-    const Accuracy& accuracy = pass.accuracy;
     Line line;
-    line.count(pass.step).text(pass.layer).text(name_of(pass.pass)).text(pass.kind);
+    line.count(pass.step).text(pass.layer).text(name_of(pass.pass)).text(name_of(pass.kind));
     for (const std::int64_t size : {pass.gemm.m, pass.gemm.n, pass.gemm.k})
-      line.text(std::to_string(gemm ? size : 0));
-    line.text(std::to_string(pass.groups)).text(pass.formats).count(cost.macs).count(cost.skipped);
-    line.count(pass.suppressed).count(cost.cycles()).count(cost.compute).count(cost.stall_load);
-    line.count(cost.stall_write_back).count(cost.stall_drain).count(dense_cycles(pass));
-    line.number(ratio(static_cast<double>(dense_cycles(pass)), static_cast<double>(cost.cycles())));
-    line.number(pass.operand_sparsity).number(pass.utilization).count(cost.sram_bytes).count(cost.dram_bytes);
-    line.count(cost.dram_bytes_unique).sqnr(accuracy.sqnr_db).number(accuracy.cosine);
-    line.number(accuracy.max_ulp).number(accuracy.bias).count(accuracy.nonfinite).count(accuracy.overflow);
-    line.count(accuracy.underflow).count(accuracy.flushed_to_zero);
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      const Energy& energy = pass.energy[i];
-      for (const std::string& component : components[i]) line.number(energy_of(energy, component));
-      line.number(energy.total_pj()).number(energy.derived_pj());
-      line.number(pj_per_mac_executed(energy, cost)).number(pj_per_mac_dense(energy, cost));
+      line.text(std::to_string(is_gemm(pass) ? size : 0));
+    line.text(std::to_string(pass.groups)).text(pass.formats);
+    for (const Figure* figure : columns) {
+      if (!figure->energy()) line.value(*figure, value_of(*figure, pass).value());
+    }
+    for (std::size_t i = 0; i < energy.size(); ++i) {
+      for (const EnergyComponent& one : energy[i].components)
+        line.number(energy_of(pass.energy[i], one.name));
+      for (const Figure* figure : columns) {
+        if (figure->energy()) line.number(figure->of.energy(pass.energy[i], pass.cost));
+      }
     }
     text += line.end();
   }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "sim/report/figures.hpp"
 #include "sim/report/plot_tool.hpp"
 #include "sim/report/report_csv.hpp"
 #include "sim/report/report_json.hpp"
@@ -152,7 +153,7 @@ std::vector<std::string> write_report(const ReplayReport& report, const fs::path
   DraftDirectory draft(target);
   write_file(draft.path() / "report.json", json);
   write_file(draft.path() / "layers.csv", csv);
-  std::vector<std::string> notes = draw_plots(draft.path() / "report.json", draft.path());
+  std::vector<std::string> notes = draw_plots(draft.path() / "report.json", draft.path(), page_columns());
   check_target(target, directory);  // what came in the meantime is not ours to replace
   draft.publish();
   return notes;

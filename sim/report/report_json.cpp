@@ -1,9 +1,10 @@
 #include "sim/report/report_json.hpp"
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/totals.hpp"
+#include "sim/report/figures.hpp"
 
 namespace mantissa {
 namespace {
@@ -12,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 // JSON has no Inf and no NaN.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(std::uint64_t value) { return value; }
 
 // One object per component, as the table names them.
 Json components_json(const Energy& energy) {
@@ -20,13 +22,23 @@ Json components_json(const Energy& energy) {
   return json;
 }
 
+Json number(const FigureValue& value) {
+  return std::visit([](auto one) { return number(one); }, value);
+}
+
+void add(Json& json, const Figure& figure, const FigureValue& value) {
+  json[figure.key] = number(value);
+  // Whether the SQNR of one result is null because it is infinite.
+  if (figure.of.accuracy && figure.unit == "dB")
+    json["exact"] = as_double(value) == std::numeric_limits<double>::infinity();
+}
+
 Json energy_json(const Energy& energy, const GemmCycles& cost) {
-  return {{"energy_pj", components_json(energy)},
-          {"energy_total_pj", number(energy.total_pj())},
-          {"energy_derived_pj", number(energy.derived_pj())},
-          {"derived_share", number(derived_share(energy))},
-          {"pj_per_mac_executed", number(pj_per_mac_executed(energy, cost))},
-          {"pj_per_mac_dense", number(pj_per_mac_dense(energy, cost))}};
+  Json json{{"energy_pj", components_json(energy)}};
+  for (const Figure& figure : figures()) {
+    if (figure.energy()) add(json, figure, figure.of.energy(energy, cost));
+  }
+  return json;
 }
 
 // The architecture's own table at the top, and every table by name.
@@ -37,34 +49,21 @@ void add_energy(Json& json, const std::vector<Energy>& energy, const GemmCycles&
   json["energy_by_table"] = std::move(tables);
 }
 
-void add_cost(Json& json, const GemmCycles& cost) {
-  json["macs"] = cost.macs;
-  json["skipped_macs"] = cost.skipped;
-  json["cycles"] = cost.cycles();
-  json["compute_cycles"] = cost.compute;
-  json["stall_load_cycles"] = cost.stall_load;
-  json["stall_write_back_cycles"] = cost.stall_write_back;
-  json["stall_drain_cycles"] = cost.stall_drain;
-  json["sram_bytes"] = cost.sram_bytes;
-  json["dram_bytes"] = cost.dram_bytes;
-  json["dram_unique_bytes"] = cost.dram_bytes_unique;
-}
-
-void add_accuracy(Json& json, const Accuracy& accuracy) {
-  json["elements"] = accuracy.elements;
-  json["sqnr_db"] = number(accuracy.sqnr_db);
-  json["exact"] = std::isinf(accuracy.sqnr_db) && accuracy.sqnr_db > 0;
-  json["cosine"] = number(accuracy.cosine);
-  json["max_ulp"] = number(accuracy.max_ulp);
-  json["bias"] = number(accuracy.bias);
-  json["nonfinite"] = accuracy.nonfinite;
-  json["overflow"] = accuracy.overflow;
-  json["underflow"] = accuracy.underflow;
-  json["flushed_to_zero"] = accuracy.flushed_to_zero;
+// Of a pass, or of totals; energy stands together, at the place of its first figure.
+template <typename Of>
+void add_figures(Json& json, const Of& of) {
+  for (const Figure& figure : figures()) {
+    if (!figure.energy()) {
+      if (const std::optional<FigureValue> value = value_of(figure, of)) add(json, figure, *value);
+    } else if (!json.contains("energy_by_table")) {
+      add_energy(json, of.energy, of.cost);
+    }
+  }
 }
 
 Json layer_json(const PassReport& pass) {
-  Json json{{"step", pass.step}, {"layer", pass.layer}, {"pass", name_of(pass.pass)}, {"kind", pass.kind}};
+  Json json{
+      {"step", pass.step}, {"layer", pass.layer}, {"pass", name_of(pass.pass)}, {"kind", name_of(pass.kind)}};
   // M, N, K are of a product; a batch norm is none.
   json["M"] = is_gemm(pass) ? pass.gemm.m : 0;
   json["N"] = is_gemm(pass) ? pass.gemm.n : 0;
@@ -75,17 +74,7 @@ Json layer_json(const PassReport& pass) {
     json["elements_per_channel"] = pass.gemm.k;
   }
   json["formats"] = pass.formats;
-  add_cost(json, pass.cost);
-  json["suppressed"] = pass.suppressed;
-  json["dense_cycles"] = dense_cycles(pass);
-  json["speedup"] =
-      number(ratio(static_cast<double>(dense_cycles(pass)), static_cast<double>(pass.cost.cycles())));
-  json["operand_sparsity"] = number(pass.operand_sparsity);
-  json["utilization"] = number(pass.utilization);
-  json["tiles"] = pass.cost.tiles;
-  json["memory_steps"] = pass.cost.steps;
-  add_energy(json, pass.energy, pass.cost);
-  add_accuracy(json, pass.accuracy);
+  add_figures(json, pass);
   return json;
 }
 
@@ -97,7 +86,9 @@ Json tensor_json(const TensorReport& tensor) {
             {"scale_exponent", tensor.scale},
             {"zero_share", number(tensor.zero_share)},
             {"zero_share_recorded", number(tensor.zero_share_in)}};
-  add_accuracy(json, tensor.accuracy);
+  for (const Figure& figure : figures()) {
+    if (figure.of.accuracy) add(json, figure, figure.of.accuracy(tensor.accuracy));
+  }
   return json;
 }
 
@@ -119,36 +110,15 @@ Json gradient_json(const GradientReport& gradient) {
           {"histogram_share", std::move(histogram)}};
 }
 
-Json totals_json(const Totals& totals) {
-  Json json{{"passes", totals.passes}};
-  add_cost(json, totals.cost);
-  json["suppressed"] = totals.suppressed;
-  json["dense_cycles"] = totals.dense_cycles;
-  json["speedup"] = number(totals.speedup);
-  json["utilization"] = number(totals.utilization);
-  json["time_s"] = number(totals.seconds);
-  json["tops"] = number(totals.tops);
-  json["dense_equivalent_tops"] = number(totals.dense_tops);
-  add_energy(json, totals.energy, totals.cost);
-  json["elements"] = totals.elements;
-  json["min_sqnr_db"] = number(totals.min_sqnr_db);
-  json["median_sqnr_db"] = number(totals.median_sqnr_db);
-  json["exact_products"] = totals.exact;
-  json["nonfinite"] = totals.nonfinite;
-  json["overflow"] = totals.overflow;
-  json["underflow"] = totals.underflow;
-  json["flushed_to_zero"] = totals.flushed_to_zero;
-  return json;
-}
-
-Json all_totals_json(const ReportTotals& totals) {
-  Json json = totals_json(totals.overall);
-  json["images_per_second"] = number(totals.images_per_second);
-  json["gradient_sparsity"] = number(totals.gradient_sparsity);
-  json["ideal_speedup"] = number(ideal_speedup(totals.gradient_sparsity));
+Json totals_json(const ReportTotals& totals) {
+  Json json = Json::object();
+  add_figures(json, totals.overall);
+  for (const Figure& figure : figures()) {
+    if (figure.of.run) add(json, figure, figure.of.run(totals));
+  }
   Json passes = Json::object();
   for (std::size_t i = 0; i < reported_passes.size(); ++i)
-    passes[std::string(name_of(reported_passes[i]))] = totals_json(totals.by_pass[i]);
+    add_figures(passes[std::string(name_of(reported_passes[i]))], totals.by_pass[i]);
   json["by_pass"] = std::move(passes);
   return json;
 }
@@ -237,7 +207,7 @@ std::string report_json(const ReplayReport& report) {
     json["run_bits"] = {{"compared", report.run_bits.compared}, {"different", report.run_bits.different}};
   }
   json["notes"] = report.notes;
-  json["totals"] = all_totals_json(totals);
+  json["totals"] = totals_json(totals);
   json["layers"] = array_of(report.passes, layer_json);
   json["tensors"] = array_of(report.tensors, tensor_json);
   json["gradients"] = array_of(report.gradients, gradient_json);

@@ -1,6 +1,5 @@
 #include "sim/report/report_reader.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -115,8 +114,6 @@ class Reader {
         add_figures(figures, value, prefix + key + ".", depth + 1);
       } else if (value.is_number()) {
         figures.add(prefix + key, value.get<double>());
-      } else if (value.is_null()) {
-        figures.add(prefix + key, std::nullopt);
       }
     }
   }
@@ -127,9 +124,8 @@ class Reader {
 }  // namespace
 
 std::optional<double> Figures::find(const std::string& name) const {
-  const auto found = std::find_if(figures_.begin(), figures_.end(),
-                                  [&name](const auto& figure) { return figure.first == name; });
-  return found == figures_.end() ? std::nullopt : found->second;
+  const auto found = figures_.find(name);
+  return found == figures_.end() ? std::nullopt : std::optional(found->second);
 }
 
 ReadReport read_report(const fs::path& path) { return Reader(path).read(); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -11,17 +12,15 @@
 
 namespace mantissa {
 
-// Figures in the order of the file. Those of nested objects are joined by a dot, as in "energy_pj.sram"; null
-// is a figure without a value.
+// Those of nested objects are joined by a dot, as in "energy_pj.sram"; null is no figure.
 class Figures {
  public:
-  void add(std::string name, std::optional<double> value) { figures_.emplace_back(std::move(name), value); }
+  void add(std::string name, double value) { figures_.emplace(std::move(name), value); }
   // Nothing where the figure is null or missing.
   std::optional<double> find(const std::string& name) const;
-  const std::vector<std::pair<std::string, std::optional<double>>>& all() const { return figures_; }
 
  private:
-  std::vector<std::pair<std::string, std::optional<double>>> figures_;
+  std::map<std::string, double> figures_;
 };
 
 struct ReportedLayer {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "sim/report/figures.hpp"
 #include "sim/support/text_table.hpp"
 
 namespace mantissa {
@@ -19,17 +20,12 @@ bool has_steps(const ReplayReport& report) {
                      [&](const PassReport& pass) { return pass.step != report.passes.front().step; });
 }
 
+// "Input gradient".
 std::string title_of(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "Forward";
-    case Pass::input_gradient:
-      return "Input gradient";
-    case Pass::weight_gradient:
-      return "Weight gradient";
-    default:
-      return std::string(name_of(pass));
-  }
+  std::string title(name_of(pass));
+  std::replace(title.begin(), title.end(), '_', ' ');
+  title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
 }
 
 std::string shape_text(const PassReport& pass) {
@@ -43,26 +39,33 @@ std::string sqnr_text(double sqnr_db) {
   return std::isinf(sqnr_db) && sqnr_db > 0 ? "exact" : fixed_text(sqnr_db, 1);
 }
 
-// "12 / 3 / 5": load, write-back, drain, in percent of all cycles.
-std::string stalls_text(const GemmCycles& cost) {
-  const auto cycles = static_cast<double>(cost.cycles());
-  const auto share = [cycles](std::uint64_t stall) {
-    return fixed_text(100 * ratio(static_cast<double>(stall), cycles), 0);
-  };
-  return share(cost.stall_load) + "/" + share(cost.stall_write_back) + "/" + share(cost.stall_drain);
+// Figures of one title share a column, and a cell.
+std::vector<TextTable::Column> titles_of(Column Figure::*table, std::vector<TextTable::Column> columns) {
+  for (const Figure* figure : placed(table)) {
+    const Column& column = figure->*table;
+    const bool shared = column.title == columns.back().title;
+    if (!shared && column.show != Column::Show::line) columns.push_back({std::string(column.title)});
+  }
+  return columns;
 }
 
-std::string skipped_text(const GemmCycles& cost) {
-  return percent_text(ratio(static_cast<double>(cost.skipped), static_cast<double>(dense_macs(cost))));
+template <typename Of>
+std::vector<std::string> cells_of(Column Figure::*table, const Of& of, std::vector<std::string> cells) {
+  std::string_view before;
+  for (const Figure* figure : placed(table)) {
+    const Column& column = figure->*table;
+    if (column.show == Column::Show::line) continue;
+    const std::string text = cell_text(*figure, column.show, of);
+    if (column.title != before) cells.push_back(text);
+    if (column.title == before) cells.back() += "/" + text;
+    before = column.title;
+  }
+  return cells;
 }
 
 std::string speedup_text(double speedup) { return std::isnan(speedup) ? "-" : fixed_text(speedup, 2) + "x"; }
 
 std::string count_text(std::uint64_t count) { return with_prefix(static_cast<double>(count)); }
-
-double share_of(std::uint64_t part, std::uint64_t whole) {
-  return ratio(static_cast<double>(part), static_cast<double>(whole));
-}
 
 // Words in lines of the terminal's width, the second and later ones further in.
 std::string wrapped(const std::string& text) {
@@ -103,26 +106,9 @@ std::string identity(const ReplayReport& report) {
 }
 
 std::string totals_table(const ReportTotals& totals) {
-  TextTable table({{"Pass", Align::left},
-                   {"cycles"},
-                   {"time"},
-                   {"util"},
-                   {"ld/wb/dr %"},
-                   {"MACs"},
-                   {"skipped"},
-                   {"speed-up"},
-                   {"TOPS"},
-                   {"DRAM"},
-                   {"energy"},
-                   {"SQNR min"},
-                   {"median"}});
+  TextTable table(titles_of(&Figure::total, {{"Pass", Align::left}}));
   const auto add = [&table](const std::string& name, const Totals& of) {
-    const double pj = of.energy.empty() ? std::nan("") : of.energy.front().total_pj();
-    table.row({name, count_text(of.cost.cycles()), time_text(of.seconds), percent_text(of.utilization),
-               stalls_text(of.cost), count_text(of.cost.macs), skipped_text(of.cost),
-               speedup_text(of.speedup), fixed_text(of.tops, 3),
-               bytes_text(static_cast<double>(of.cost.dram_bytes)), energy_text(pj),
-               sqnr_text(of.min_sqnr_db), sqnr_text(of.median_sqnr_db)});
+    table.row(cells_of(&Figure::total, of, {name}));
   };
   for (std::size_t i = 0; i < reported_passes.size(); ++i)
     add(title_of(reported_passes[i]), totals.by_pass[i]);
@@ -161,12 +147,10 @@ std::string energy_per_mac_line(const ReplayReport& report, const Totals& totals
   std::string text = "energy per MAC:";
   for (std::size_t i = 0; i < totals.energy.size(); ++i) {
     const Energy& energy = totals.energy[i];
-    const auto pj = [](double value) { return std::isnan(value) ? std::string("-") : fixed_text(value, 2); };
     text += (i == 0 ? " " : " | ") + provenance(report.tables[i]) + " " +
-            pj(pj_per_mac_executed(energy, totals.cost)) + " pJ executed, " +
-            pj(pj_per_mac_dense(energy, totals.cost)) + " pJ dense, " +
-            (std::isnan(derived_share(energy)) ? "-" : fixed_text(100 * derived_share(energy), 0)) +
-            "% derived";
+            fixed_text(pj_per_mac_executed(energy, totals.cost), 2) + " pJ executed, " +
+            fixed_text(pj_per_mac_dense(energy, totals.cost), 2) + " pJ dense, " +
+            fixed_text(100 * derived_share(energy), 0) + "% derived";
   }
   return text + "\n";
 }
@@ -175,42 +159,15 @@ std::string energy_per_mac_line(const ReplayReport& report, const Totals& totals
 
 std::string pass_table(const ReplayReport& report, Pass pass) {
   const bool steps = has_steps(report);
-  std::vector<TextTable::Column> columns;
-  if (steps) columns.push_back({"step"});
-  for (const TextTable::Column& column : std::initializer_list<TextTable::Column>{{"layer", Align::left},
-                                                                                  {"MxNxK"},
-                                                                                  {"skip"},
-                                                                                  {"cycles"},
-                                                                                  {"stall %"},
-                                                                                  {"util"},
-                                                                                  {"speed"},
-                                                                                  {"DRAM"},
-                                                                                  {"energy"},
-                                                                                  {"pJ/MAC"},
-                                                                                  {"SQNR"},
-                                                                                  {"over"},
-                                                                                  {"under"}}) {
-    columns.push_back(column);
-  }
-  TextTable table(columns);
+  std::vector<TextTable::Column> columns{{"layer", Align::left}, {"MxNxK"}};
+  if (steps) columns.insert(columns.begin(), {"step"});
+  TextTable table(titles_of(&Figure::pass, std::move(columns)));
   for (const PassReport& one : report.passes) {
     if (one.pass != pass) continue;
-    const bool priced = !one.energy.empty();
-    std::vector<std::string> cells;
-    if (steps) cells.push_back(std::to_string(one.step));
-    const double speedup = share_of(dense_cycles(one), one.cost.cycles());
-    for (std::string& cell : std::vector<std::string>{
-             shortened_in_the_middle(printable(one.layer), layer_width), shape_text(one),
-             is_gemm(one) ? skipped_text(one.cost) : "-", count_text(one.cost.cycles()),
-             stalls_text(one.cost), is_gemm(one) ? percent_text(one.utilization) : "-",
-             is_gemm(one) ? speedup_text(speedup) : "-", bytes_text(static_cast<double>(one.cost.dram_bytes)),
-             priced ? energy_text(one.energy.front().total_pj()) : "-",
-             priced ? fixed_text(pj_per_mac_executed(one.energy.front(), one.cost), 2) : "-",
-             sqnr_text(one.accuracy.sqnr_db), count_text(one.accuracy.overflow),
-             count_text(one.accuracy.underflow)}) {
-      cells.push_back(std::move(cell));
-    }
-    table.row(std::move(cells));
+    std::vector<std::string> cells{shortened_in_the_middle(printable(one.layer), layer_width),
+                                   shape_text(one)};
+    if (steps) cells.insert(cells.begin(), std::to_string(one.step));
+    table.row(cells_of(&Figure::pass, one, std::move(cells)));
   }
   return title_of(pass) + " (stall: load/write-back/drain; speed: over the dense run)\n" + table.text(2);
 }
@@ -261,6 +218,11 @@ std::string summary(const ReplayReport& report, const ReportTotals& totals) {
     text += wrapped("bits: of " + count_text(report.run_bits.compared) + " results of the recorded run " +
                     (report.run_bits.different == 0 ? "all are the same"
                                                     : count_text(report.run_bits.different) + " differ"));
+  }
+  for (const Figure* figure : placed(&Figure::total)) {
+    if (figure->total.show != Column::Show::line) continue;
+    text += wrapped(std::string(figure->total.title) + ": " +
+                    cell_text(*figure, Column::Show::number, overall) + ", " + std::string(figure->meaning));
   }
   for (const EnergyTable& table : report.tables)
     text += wrapped("energy table " + provenance(table) + ": " + printable(table.source));

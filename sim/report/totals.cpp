@@ -39,6 +39,7 @@ void check_counts(const PassReport& pass) {
                                     cost.dram_bytes, cost.sram_bytes, pass.dense_cycles}) {
     if (count > most) violated(pass, "a negative number of cycles or bytes");
   }
+  if (cost.dram_bytes < cost.dram_bytes_unique) violated(pass, "fewer bytes moved than its tensors have");
   if (!is_gemm(pass)) {
     if (dense_macs(cost) != 0) violated(pass, "a batch norm with MACs");
     return;
@@ -127,8 +128,8 @@ class Sum {
     totals.seconds = cycles / per_second;
     totals.utilization = ratio(executed, static_cast<double>(report_.rows) * report_.cols * cycles);
     totals.tops = ratio(2 * executed, totals.seconds) / 1e12;
-    totals.dense_tops = ratio(2 * static_cast<double>(dense_macs(totals.cost)), totals.seconds) / 1e12;
-    totals.speedup = ratio(static_cast<double>(totals.dense_cycles), cycles);
+    totals.dense_tops = ratio(2 * dense_macs(totals.cost), totals.seconds) / 1e12;
+    totals.speedup = ratio(totals.dense_cycles, cycles);
     totals.min_sqnr_db = sqnr_.empty() ? nan : *std::min_element(sqnr_.begin(), sqnr_.end());
     totals.median_sqnr_db = median(sqnr_);
     return totals;
@@ -141,18 +142,6 @@ class Sum {
 };
 
 }  // namespace
-
-double ratio(double numerator, double denominator) { return denominator > 0 ? numerator / denominator : nan; }
-
-double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), static_cast<double>(cost.macs));
-}
-
-double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), static_cast<double>(dense_macs(cost)));
-}
-
-double derived_share(const Energy& energy) { return ratio(energy.derived_pj(), energy.total_pj()); }
 
 void check_conservation(const ReplayReport& report) {
   if (report.rows <= 0 || report.cols <= 0 || !(report.clock_mhz > 0))
@@ -178,7 +167,7 @@ ReportTotals total(const ReplayReport& report) {
     }
     totals.by_pass[i] = sum.result();
   }
-  totals.images_per_second = ratio(static_cast<double>(report.images), totals.overall.seconds);
+  totals.images_per_second = ratio(report.images, totals.overall.seconds);
   double zeros = 0;
   double gradient_macs = 0;
   for (const PassReport& pass : report.passes) {

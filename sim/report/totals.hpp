@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sim/report/replay_report.hpp"
@@ -14,7 +15,7 @@ inline constexpr std::array<Pass, 3> reported_passes = {Pass::forward, Pass::inp
                                                         Pass::weight_gradient};
 
 // A batch norm multiplies no matrices: it has no MACs, and skips none.
-inline bool is_gemm(const PassReport& pass) { return pass.kind != "batchnorm"; }
+inline bool is_gemm(const PassReport& pass) { return pass.kind != trace::LayerKind::batchnorm; }
 // Executed and skipped.
 inline std::uint64_t dense_macs(const GemmCycles& cost) { return cost.macs + cost.skipped; }
 // Cycles of the same pass with skipping off; a batch norm never skips.
@@ -22,10 +23,18 @@ inline std::uint64_t dense_cycles(const PassReport& pass) {
   return is_gemm(pass) ? pass.dense_cycles : pass.cost.cycles();
 }
 // NaN where there is nothing to divide by.
-double ratio(double numerator, double denominator);
-double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost);
-double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost);
-double derived_share(const Energy& energy);
+template <typename A, typename B>
+double ratio(A numerator, B denominator) {
+  const auto whole = static_cast<double>(denominator);
+  return whole > 0 ? static_cast<double>(numerator) / whole : std::numeric_limits<double>::quiet_NaN();
+}
+inline double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost) {
+  return ratio(energy.total_pj(), cost.macs);
+}
+inline double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost) {
+  return ratio(energy.total_pj(), dense_macs(cost));
+}
+inline double derived_share(const Energy& energy) { return ratio(energy.derived_pj(), energy.total_pj()); }
 
 // Of several passes. A figure that does not exist (no MACs, no result with an SQNR) is NaN.
 struct Totals {

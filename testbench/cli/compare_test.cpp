@@ -41,6 +41,7 @@ ReplayReport faster() {
   pass.utilization = 200 / (4 * 90.0);
   pass.energy[0].components[0].pj = 200;
   pass.accuracy.sqnr_db = 22;
+  pass.cost.dram_bytes = 100;
   return report;
 }
 
@@ -54,20 +55,25 @@ TEST_F(Compare, SaysWhatChangedInAbsoluteAndRelativeTerms) {
     }
     return std::string();
   };
-  for (const char* word : {"150", "140", "-10", "-6.7%"})
+  for (const char* word : {"150", "140", "-10", "-6.7%", "better"})
     EXPECT_TRUE(contains(line("cycles "), word)) << run.out;
   for (const char* word : {"1.333x", "1.429x", "+0.095x", "+7.1%"})
     EXPECT_TRUE(contains(line("speedup "), word)) << run.out;
   for (const char* word : {"2.400 pJ", "2.000 pJ", "-0.400 pJ", "-16.7%"})
     EXPECT_TRUE(contains(line("pj_per_mac_executed (table45)"), word)) << run.out;
-  for (const char* word : {"25.50 dB", "22.00 dB", "-3.50 dB"})
+  for (const char* word : {"25.50 dB", "22.00 dB", "-3.50 dB", "worse"})
     EXPECT_TRUE(contains(line("min_sqnr_db"), word)) << run.out;
   for (const char* word : {" 40 ", " 30 ", "-25.0%"})
     EXPECT_TRUE(contains(line("stall_load_cycles"), word)) << run.out;
   for (const char* word : {"41.7%", "44.6%", "+3.0 points", "+7.1%"})
     EXPECT_TRUE(contains(line("utilization"), word)) << run.out;
+  for (const char* word : {"1.100x", "1.050x", "-0.050x", "-4.5%"})
+    EXPECT_TRUE(contains(line("traffic_factor"), word)) << run.out;
   for (const char* word : {"3.33 MOPS", "3.57 MOPS"}) EXPECT_TRUE(contains(line("tops "), word)) << run.out;
   EXPECT_TRUE(contains(line("macs "), "=")) << run.out;
+  for (const char* neither : {"macs ", "derived_share"}) {
+    EXPECT_FALSE(contains(line(neither), "better") || contains(line(neither), "worse")) << run.out;
+  }
   EXPECT_TRUE(contains(run.out, "100 -> 90 (-10.0%)")) << run.out;
   EXPECT_TRUE(contains(run.out, "1 of 2 layers and passes changed")) << run.out;
   EXPECT_FALSE(contains(run.out, "warning")) << run.out;
@@ -84,6 +90,7 @@ TEST_F(Compare, JsonHasEveryChange) {
   EXPECT_EQ(layer.at("pass"), "forward");
   EXPECT_EQ(layer.at("sqnr_db").at("change"), -3.5);
   EXPECT_EQ(layer.at("energy_total_pj").at("relative"), -0.25);
+  EXPECT_EQ(layer.at("traffic_factor").at("b"), 1.0);
   EXPECT_FALSE(layer.contains("overflow"));  // it did not change
   EXPECT_TRUE(json.at("warnings").empty());
 }

@@ -99,7 +99,7 @@ class Maker {
     PassReport one;
     one.step = static_cast<std::uint32_t>(step);
     one.layer = layer;
-    one.kind = layer == "classifier" ? "linear" : "conv2d";
+    one.kind = layer == "classifier" ? trace::LayerKind::linear : trace::LayerKind::conv2d;
     one.pass = pass;
     one.gemm = shape;
     one.formats = "e5m2 x e5m2 -> fp32 rne -> e5m2 sr:16";
@@ -138,7 +138,7 @@ class Maker {
       PassReport one;
       one.step = static_cast<std::uint32_t>(step);
       one.layer = layer;
-      one.kind = "batchnorm";
+      one.kind = trace::LayerKind::batchnorm;
       one.pass = pass;
       one.gemm = {.m = channels, .n = 1, .k = elements};
       one.formats = "fp32";
@@ -244,7 +244,6 @@ ReplayReport tiny_report() {
 
   PassReport forward;
   forward.layer = "fc";
-  forward.kind = "linear";
   forward.pass = Pass::forward;
   forward.gemm = {.m = 4, .n = 5, .k = 10};
   forward.formats = "e5m2 x e5m2 -> fp32 rne -> e5m2 rne";

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "sim/report/figures.hpp"
 #include "sim/report/report_directory.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/support/process.hpp"
@@ -41,6 +42,30 @@ void expect_self_contained(const std::string& page) {
   EXPECT_TRUE(contains(page, "default-src 'none'"));
   for (const char* word : {"http://", "https://", "src=\"//", "@import", "<script src"})
     EXPECT_FALSE(contains(page, word)) << word;
+}
+
+// The headings of every table of passes, in order.
+void expect_every_column(const std::string& page) {
+  std::string heads;
+  for (const std::string title : {"layer", "kind", "M×N×K"}) heads += title + "|";
+  for (const Figure* figure : placed(&Figure::page)) heads += std::string(figure->page.title) + "|";
+  for (const std::string name : {"Forward", "Input gradient", "Weight gradient"}) {
+    const std::size_t begin = page.find("<h2>" + name + "</h2>");
+    ASSERT_NE(begin, std::string::npos);
+    std::string found;
+    const std::size_t end = page.find("</thead>", begin);
+    const std::string button = "<button type=\"button\">";
+    std::size_t at = page.find(button, begin) + 1;  // the step
+    while ((at = page.find(button, at)) < end) {
+      at += button.size();
+      found += page.substr(at, page.find('<', at) - at) + "|";
+    }
+    EXPECT_EQ(found, heads) << name;
+    for (const Figure* figure : placed(&Figure::page)) {
+      const std::size_t hint = page.find(" title=\"" + std::string(figure->meaning) + "\"", begin);
+      EXPECT_LT(hint, end) << figure->key;
+    }
+  }
 }
 
 // The flags that let it run as root, without a display and without asking the network for anything.
@@ -110,6 +135,7 @@ TEST(ReportPage, IsDrawnAndShownByChromiumWithoutErrors) {
   expect_every_plot(directory);
   const std::string page = (directory / "report.html").string();
   expect_self_contained(contents(page));
+  expect_every_column(contents(page));
   if (!fs::exists(chromium)) GTEST_SKIP() << "chromium is not installed (tools/setup --test)";
   expect_shown(page, scratch.path() + "/page.png");
   expect_defects_noticed(contents(page), scratch.path() + "/broken.html");
@@ -144,6 +170,13 @@ TEST(ToolsPlot, SaysWhatIsWrong) {
   EXPECT_TRUE(contains(said("{\"mantissa_report\": 2}"), "no report of mantissa"));
   EXPECT_EQ(run_process({python, plot, path + "x", "--out", scratch.path()}).exit_code, 2);
   EXPECT_EQ(run_process({python, plot, "--help"}).exit_code, 0);
+  std::ofstream(path) << report_json(tiny_report());
+  for (const std::string columns : {"[", "[{}]"}) {
+    const ProcessResult run =
+        run_process({python, plot, path, "--out", scratch.path(), "--columns", columns});
+    EXPECT_EQ(run.exit_code, 2) << columns << run.output;
+    EXPECT_FALSE(contains(run.output, "Traceback")) << run.output;
+  }
 }
 
 class LongToolsPlot : public testing::Test {
@@ -151,7 +184,8 @@ class LongToolsPlot : public testing::Test {
   static void draw(const ReplayReport& report, const std::string& directory) {
     fs::create_directory(directory);
     std::ofstream(directory + "/report.json") << report_json(report);
-    const ProcessResult run = run_process({python, plot, directory + "/report.json", "--out", directory});
+    const ProcessResult run = run_process(
+        {python, plot, directory + "/report.json", "--out", directory, "--columns", page_columns()});
     EXPECT_EQ(run.exit_code, 0) << run.output;
   }
 };

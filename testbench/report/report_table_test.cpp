@@ -102,6 +102,12 @@ TEST(ReportTable, EnergyPerMacByHand) {
       << text;
 }
 
+TEST(ReportTable, ATotalBeyondTheTableHasALine) {
+  const ReplayReport report = tiny_report();
+  const std::string text = summary(report, total(report));
+  EXPECT_TRUE(contains(text, "\nDRAM traffic: 1.10x, bytes moved over the sizes of the tensors")) << text;
+}
+
 TEST(ReportTable, RowsShowTheFiguresOfAPass) {
   const std::string table = pass_table(tiny_report(), Pass::weight_gradient);
   const std::vector<std::string> lines = lines_of(table);

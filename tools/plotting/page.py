@@ -49,53 +49,60 @@ def cell(shown, value=None, text=False):
     return f'<td data-value="{"" if value is None else repr(value)}">{esc(shown)}</td>'
 
 
+def head(title, text, meaning=""):
+    kind = " class=text" if text else ""
+    hint = f' title="{esc(meaning)}"' if meaning else ""
+    return f'<th scope="col"{kind}{hint}><button type="button">{esc(title)}</button></th>'
+
+
 def table(columns, rows):
-    """columns: (title, is text); rows: lists of cells."""
-    heads = "".join(f'<th scope="col"{" class=text" if text else ""}><button type="button">{esc(title)}</button></th>'
-                    for title, text in columns)
+    """columns: what head() takes; rows: lists of cells."""
+    heads = "".join(head(*column) for column in columns)
     body = "\n".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     return (f'<div class="scroll tall"><table class="sortable"><thead><tr>{heads}</tr></thead>\n'
             f"<tbody>\n{body}\n</tbody></table></div>")
 
 
-def layer_row(layer):
-    gemm = layer["kind"] != "batchnorm"
+def shown(column, value):
+    """A figure as its unit and its decimals say."""
+    if column["decimals"]:
+        return digits(value, column["decimals"])
+    if column["unit"] == "%":
+        return percent(value)
+    return scaled(value, column["unit"] if column["unit"] in ("B", "J") else "", 1e-12 if column["unit"] == "J" else 1)
+
+
+def figure_cell(column, layer):
+    value = layer.get(column["key"])
+    if column["share_of"]:
+        whole = sum(layer[key] for key in column["share_of"])
+        value = value / whole if whole else None
+        return cell(percent(value), value)
+    if column["products_only"] and layer["kind"] == "batchnorm":
+        return cell("–", value if isinstance(value, int) else None)  # none is a number to sort by, too
+    if column["unit"] == "dB":
+        return cell(sqnr(layer), 1e300 if layer["exact"] else value)
+    return cell(shown(column, value), value)
+
+
+def layer_row(layer, columns):
     macs = layer["macs"] + layer["skipped_macs"]
-    shape = f"{layer['M']}×{layer['N']}×{layer['K']}" if gemm else f"{layer['channels']} ch × {layer['elements_per_channel']}"
+    norm = layer["kind"] == "batchnorm"
+    shape = f"{layer['channels']} ch × {layer['elements_per_channel']}" if norm else f"{layer['M']}×{layer['N']}×{layer['K']}"
     if layer["groups"] > 1:
         shape = f"{layer['groups']} · {shape}"
-    skipped = layer["skipped_macs"] / macs if macs else None
-    return [
-        cell(layer["step"], layer["step"]), cell(layer["layer"], text=True), cell(layer["kind"], text=True),
-        cell(shape, macs), cell(scaled(layer["macs"], "") if gemm else "–", layer["macs"]), cell(percent(skipped), skipped),
-        cell(scaled(layer["cycles"], ""), layer["cycles"]),
-        *(cell(scaled(layer[key], ""), layer[key])
-          for key in ("stall_load_cycles", "stall_write_back_cycles", "stall_drain_cycles")),
-        cell(percent(layer["utilization"]) if gemm else "–", layer["utilization"] if gemm else None),
-        cell(digits(layer["speedup"], 2) if gemm else "–", layer["speedup"] if gemm else None),
-        cell(scaled(layer["dram_bytes"], "B"), layer["dram_bytes"]),
-        cell(scaled(layer["sram_bytes"], "B"), layer["sram_bytes"]),
-        cell(scaled(layer.get("energy_total_pj"), "J", 1e-12), layer.get("energy_total_pj")),
-        cell(digits(layer.get("pj_per_mac_executed"), 2), layer.get("pj_per_mac_executed")),
-        cell(digits(layer.get("pj_per_mac_dense"), 2), layer.get("pj_per_mac_dense")),
-        cell(sqnr(layer), 1e300 if layer["exact"] else layer["sqnr_db"]),
-        cell(digits(layer["cosine"], 5), layer["cosine"]),
-        cell(digits(layer["max_ulp"], 1), layer["max_ulp"]),
-        cell(scaled(layer["overflow"], ""), layer["overflow"]), cell(scaled(layer["underflow"], ""), layer["underflow"]),
-    ]
+    return [cell(layer["step"], layer["step"]), cell(layer["layer"], text=True), cell(layer["kind"], text=True),
+            cell(shape, macs), *(figure_cell(column, layer) for column in columns)]
 
 
-LAYER_COLUMNS = [(title, title in ("layer", "kind")) for title in (
-    "step", "layer", "kind", "M×N×K", "MACs", "skipped", "cycles", "stall load", "write-back", "drain", "utilization",
-    "speed-up", "DRAM", "SRAM", "energy", "pJ/MAC", "pJ/MAC dense", "SQNR dB", "cosine", "max ulp", "overflow", "underflow")]
-
-
-def pass_tables(report):
+def pass_tables(report, columns):
+    heads = [("step", False), ("layer", True), ("kind", True), ("M×N×K", False)]
+    heads += [(column["title"], False, column["meaning"]) for column in columns]
     parts = []
     for name, title in PASSES:
-        rows = [layer_row(layer) for layer in report["layers"] if layer["pass"] == name]
+        rows = [layer_row(layer, columns) for layer in report["layers"] if layer["pass"] == name]
         if rows:
-            parts.append(f"<h2>{title}</h2>\n{table(LAYER_COLUMNS, rows)}")
+            parts.append(f"<h2>{title}</h2>\n{table(heads, rows)}")
     return "\n".join(parts)
 
 
@@ -167,7 +174,8 @@ def provenance(report):
     return "\n".join(parts)
 
 
-def write(report, plots, path):
+def write(report, columns, plots, path):
+    """columns: of the tables of passes, as mantissa describes them."""
     with open(os.path.join(HERE, "page.css"), encoding="utf-8") as file:
         style = file.read()
     with open(os.path.join(HERE, "page.js"), encoding="utf-8") as file:
@@ -196,7 +204,7 @@ def write(report, plots, path):
 {notes}
 <h2>Figures</h2>
 {figures_html(plots)}
-{pass_tables(report)}
+{pass_tables(report, columns)}
 {tensor_table(report)}
 {provenance(report)}
 <footer>mantissa {esc(report['version'])}. Everything here comes from report.json.</footer>
