@@ -25,11 +25,25 @@ package mantissa_pkg;
     logic inexact;
   } flags_t;
 
+  // What range_bn_forward does with a channel; elements alone where neither is set.
+  typedef struct packed {
+    logic elements;    // normalises them
+    logic statistics;  // takes mean and inv from them, instead of from the inputs
+  } bn_mode_t;
+
   // What a result of range_bn_forward is.
   typedef enum logic [1:0] {
     BnElement = 2'd0,  // y
     BnIndices = 2'd1,  // a chunk's argmax, argmin
     BnSaved   = 2'd2   // mean, inv
   } bn_kind_e;
+
+  // What range_bn_backward does with an element behind its pipeline.
+  typedef struct packed {
+    logic scan;   // pass 1: into the sums
+    logic plus;   // pass 2: + t
+    logic minus;  // pass 2: - t
+    logic last;
+  } bn_task_t;
 
 endpackage
