@@ -59,7 +59,7 @@ void GemmFeed::read_operands() {
   a_beat_.clear();
   b_beat_.clear();
   std::uint64_t nonzero = 0;
-  for (int slice = 0; slice < slices_; ++slice) {
+  for (std::int64_t slice = 0; slice < slices_; ++slice) {
     const std::int64_t k = fed_ + slice;
     for (std::int64_t row = 0; row < step_.rows; ++row) {
       const std::uint32_t a = memory_.a(step_, row * step_.length + k);
