@@ -31,19 +31,12 @@ package mantissa_pkg;
     logic statistics;  // takes mean and inv from them, instead of from the inputs
   } bn_mode_t;
 
-  // What a result of range_bn_forward is.
+  // What a result of range_bn_forward is. On ports it is logic [1:0]: Yosys 0.23 takes no type of a
+  // package inside of a struct, and no cast back to one.
   typedef enum logic [1:0] {
     BnElement = 2'd0,  // y
     BnIndices = 2'd1,  // a chunk's argmax, argmin
     BnSaved   = 2'd2   // mean, inv
   } bn_kind_e;
-
-  // What range_bn_backward does with an element behind its pipeline.
-  typedef struct packed {
-    logic scan;   // pass 1: into the sums
-    logic plus;   // pass 2: + t
-    logic minus;  // pass 2: - t
-    logic last;
-  } bn_task_t;
 
 endpackage

@@ -50,6 +50,14 @@ module range_bn_backward #(
     StApply    // pass 2
   } state_e;
 
+  // What becomes of an element of pass 2, and where a pass ends.
+  typedef struct packed {
+    logic plus;   // + t
+    logic minus;  // - t
+    logic last;
+  } tag_t;
+  localparam int unsigned TagW = 3;
+
   typedef struct packed {
     logic        gradients;
     logic [31:0] first;
@@ -70,14 +78,15 @@ module range_bn_backward #(
   logic [31:0]          mean_h_d, mean_h_q;
   logic [31:0]          shift_d, shift_q;  // t, and every step to it
 
-  mantissa_pkg::bn_task_t todo;            // of the element that enters u_products
-  logic                   enter_ready;
-  logic [31:0]            scale_element_a, scale_element_b;
-  mantissa_pkg::bn_task_t product_todo;    // of the element that leaves it
-  logic [31:0]            product_g, product_h, product_g_xhat, product_h_xhat;
-  logic                   product_valid, product_ready;
-  result_t                result_d, result;
-  logic                   result_d_valid, result_d_ready;
+  tag_t                 tag;               // of the element that enters u_products
+  logic                 enter_ready;
+  logic [31:0]          scale_element_a, scale_element_b;
+  logic                 product_scan;      // of the element that leaves it
+  tag_t                 product_tag;
+  logic [31:0]          product_g, product_h, product_g_xhat, product_h_xhat;
+  logic                 product_valid, product_ready;
+  result_t              result_d, result;
+  logic                 result_d_valid, result_d_ready;
 
   // ------------------------------------------------------------------------------- arithmetic
   // Between the passes u_products is empty, and the multipliers in front of it and of its third
@@ -118,8 +127,8 @@ module range_bn_backward #(
   // The adder of sum(g) also adds t.
   always_comb begin
     sum_a = product_g_xhat;
-    sum_b = {shift_q[31] ^ product_todo.minus, shift_q[30:0]};
-    if (product_todo.scan) begin
+    sum_b = {shift_q[31] ^ product_tag.minus, shift_q[30:0]};
+    if (product_scan) begin
       sum_a = g_sum_q;
       sum_b = product_g;
     end
@@ -178,7 +187,7 @@ module range_bn_backward #(
     shift_d      = shift_q;
     ready_o      = 1'b0;
 
-    if (product_valid & product_todo.scan) begin
+    if (product_valid & product_scan) begin
       g_sum_d      = sum_z;
       h_sum_d      = h_sum_z;
       g_xhat_sum_d = g_xhat_sum_z;
@@ -191,7 +200,7 @@ module range_bn_backward #(
         if (valid_i & enter_ready & at_end) state_d = StDrain;
       end
       StDrain: begin
-        if (product_valid & product_todo.scan & product_todo.last) state_d = StMeans;
+        if (product_valid & product_scan & product_tag.last) state_d = StMeans;
       end
       StMeans: begin
         mean_h_d = weigh_z;
@@ -251,18 +260,23 @@ module range_bn_backward #(
   // --------------------------------------------------------------------------------- elements
   logic apart;  // nothing is added where argmax and argmin coincide
 
-  assign apart      = (argmax_i != argmin_i);
-  assign todo.scan  = (state_q == StScan);
-  assign todo.plus  = apart & (index_q == argmax_i);
-  assign todo.minus = apart & (index_q == argmin_i);
-  assign todo.last  = at_end;
+  assign apart = (argmax_i != argmin_i);
 
-  range_bn_products u_products (
+  always_comb begin
+    tag.plus  = apart & (index_q == argmax_i);
+    tag.minus = apart & (index_q == argmin_i);
+    tag.last  = at_end;
+  end
+
+  range_bn_products #(
+    .TagW(TagW)
+  ) u_products (
     .clk_i,
     .rst_ni,
     .valid_i  (enter),
     .ready_o  (enter_ready),
-    .todo_i   (todo),
+    .scan_i   (state_q == StScan),
+    .tag_i    (tag),
     .x_i,
     .g_i,
     .h_i      (weigh_z),
@@ -274,7 +288,8 @@ module range_bn_backward #(
     .scaled_i (scale_z),
     .valid_o  (product_valid),
     .ready_i  (product_ready),
-    .todo_o   (product_todo),
+    .scan_o   (product_scan),
+    .tag_o    (product_tag),
     .g_o      (product_g),
     .h_o      (product_h),
     .g_xhat_o (product_g_xhat),
@@ -282,14 +297,14 @@ module range_bn_backward #(
   );
 
   // The sums take an element of pass 1 at once, whatever the output does.
-  assign product_ready = product_todo.scan | result_d_ready;
+  assign product_ready = product_scan | result_d_ready;
 
   always_comb begin
     result_d.gradients = 1'b0;
-    result_d.first     = (product_todo.plus | product_todo.minus) ? sum_z : product_g_xhat;
+    result_d.first     = (product_tag.plus | product_tag.minus) ? sum_z : product_g_xhat;
     result_d.second    = '0;
-    result_d.last      = product_todo.last;
-    result_d_valid     = product_valid & ~product_todo.scan;
+    result_d.last      = product_tag.last;
+    result_d_valid     = product_valid & ~product_scan;
     if (state_q == StSave) begin
       result_d.gradients = 1'b1;
       result_d.first     = g_xhat_sum_q;

@@ -35,7 +35,7 @@ module range_bn_forward #(
 
   output logic                   valid_o,
   input  logic                   ready_i,
-  output mantissa_pkg::bn_kind_e kind_o,
+  output logic [1:0]             kind_o,               // mantissa_pkg::bn_kind_e
   output logic [31:0]            first_o,              // y, argmax or mean
   output logic [31:0]            second_o,             // +0, argmin or inv
   output logic                   last_o
@@ -74,9 +74,9 @@ module range_bn_forward #(
   logic [31:0]          high, low;               // of the chunk, and where they stand
   logic [IndexBits-1:0] argmax, argmin;
 
-  mantissa_pkg::bn_kind_e result_kind;           // on its way to the output
-  logic [31:0]            result_first, result_second;
-  logic                   result_last, result_valid, result_ready;
+  logic [1:0]           result_kind;             // on its way to the output
+  logic [31:0]          result_first, result_second;
+  logic                 result_last, result_valid, result_ready;
 
   // ------------------------------------------------------------------------------- arithmetic
   // One adder and one multiplier serve both passes and the steps between them. Results pass in

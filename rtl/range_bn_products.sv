@@ -9,70 +9,76 @@
 // The multiplier of the third stage stands outside, where it also serves the sums between the
 // passes, when nothing is in here: scaled_i is the product of scale_a_o and scale_b_o.
 
-module range_bn_products (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
+module range_bn_products #(
+  parameter int unsigned TagW = 1
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
 
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  mantissa_pkg::bn_task_t todo_i,
-  input  logic [31:0]            x_i,
-  input  logic [31:0]            g_i,
-  input  logic [31:0]            h_i,        // gamma * g
-  input  logic [31:0]            mean_i,
-  input  logic [31:0]            inv_i,
-  input  logic [31:0]            mean_h_i,   // mh; does not change during pass 2
+  input  logic            valid_i,
+  output logic            ready_o,
+  input  logic            scan_i,     // pass 1
+  input  logic [TagW-1:0] tag_i,      // travels with the element
+  input  logic [31:0]     x_i,
+  input  logic [31:0]     g_i,
+  input  logic [31:0]     h_i,        // gamma * g
+  input  logic [31:0]     mean_i,
+  input  logic [31:0]     inv_i,
+  input  logic [31:0]     mean_h_i,   // mh; does not change during pass 2
 
-  output logic [31:0]            scale_a_o,
-  output logic [31:0]            scale_b_o,
-  input  logic [31:0]            scaled_i,
+  output logic [31:0]     scale_a_o,
+  output logic [31:0]     scale_b_o,
+  input  logic [31:0]     scaled_i,
 
-  output logic                   valid_o,
-  input  logic                   ready_i,
-  output mantissa_pkg::bn_task_t todo_o,
-  output logic [31:0]            g_o,
-  output logic [31:0]            h_o,
-  output logic [31:0]            g_xhat_o,   // pass 2: dx without t
-  output logic [31:0]            h_xhat_o
+  output logic            valid_o,
+  input  logic            ready_i,
+  output logic            scan_o,
+  output logic [TagW-1:0] tag_o,
+  output logic [31:0]     g_o,
+  output logic [31:0]     h_o,
+  output logic [31:0]     g_xhat_o,   // pass 2: dx without t
+  output logic [31:0]     h_xhat_o
 );
 
-  localparam int unsigned TaskW = 4;
-
   typedef struct packed {
-    mantissa_pkg::bn_task_t todo;
-    logic [31:0]            x;
-    logic [31:0]            g;
-    logic [31:0]            h;
-    logic [31:0]            mean;
-    logic [31:0]            inv;
+    logic            scan;
+    logic [TagW-1:0] tag;
+    logic [31:0]     x;
+    logic [31:0]     g;
+    logic [31:0]     h;
+    logic [31:0]     mean;
+    logic [31:0]     inv;
   } weighted_t;
-  localparam int unsigned WeightedW = TaskW + 5 * 32;
+  localparam int unsigned WeightedW = 1 + TagW + 5 * 32;
 
   typedef struct packed {
-    mantissa_pkg::bn_task_t todo;
-    logic [31:0]            g;
-    logic [31:0]            h;
-    logic [31:0]            centred;  // x - mean, or h - mh
-    logic [31:0]            inv;
+    logic            scan;
+    logic [TagW-1:0] tag;
+    logic [31:0]     g;
+    logic [31:0]     h;
+    logic [31:0]     centred;  // x - mean, or h - mh
+    logic [31:0]     inv;
   } centred_t;
-  localparam int unsigned CentredW = TaskW + 4 * 32;
+  localparam int unsigned CentredW = 1 + TagW + 4 * 32;
 
   typedef struct packed {
-    mantissa_pkg::bn_task_t todo;
-    logic [31:0]            g;
-    logic [31:0]            h;
-    logic [31:0]            scaled;  // centred * inv: xhat, or dx without t
+    logic            scan;
+    logic [TagW-1:0] tag;
+    logic [31:0]     g;
+    logic [31:0]     h;
+    logic [31:0]     scaled;  // centred * inv: xhat, or dx without t
   } scaled_t;
-  localparam int unsigned ScaledW = TaskW + 3 * 32;
+  localparam int unsigned ScaledW = 1 + TagW + 3 * 32;
 
   typedef struct packed {
-    mantissa_pkg::bn_task_t todo;
-    logic [31:0]            g;
-    logic [31:0]            h;
-    logic [31:0]            g_xhat;
-    logic [31:0]            h_xhat;
+    logic            scan;
+    logic [TagW-1:0] tag;
+    logic [31:0]     g;
+    logic [31:0]     h;
+    logic [31:0]     g_xhat;
+    logic [31:0]     h_xhat;
   } product_t;
-  localparam int unsigned ProductW = TaskW + 4 * 32;
+  localparam int unsigned ProductW = 1 + TagW + 4 * 32;
 
   weighted_t weighted_d, weighted;
   logic      weighted_valid, weighted_ready;
@@ -84,7 +90,8 @@ module range_bn_products (
 
   // ------------------------------------------------------------------------------------- enter
   always_comb begin
-    weighted_d.todo = todo_i;
+    weighted_d.scan = scan_i;
+    weighted_d.tag  = tag_i;
     weighted_d.x    = x_i;
     weighted_d.g    = g_i;
     weighted_d.h    = h_i;
@@ -111,7 +118,7 @@ module range_bn_products (
   always_comb begin
     centre_a = weighted.h;
     centre_b = {~mean_h_i[31], mean_h_i[30:0]};
-    if (weighted.todo.scan) begin
+    if (weighted.scan) begin
       centre_a = weighted.x;
       centre_b = {~weighted.mean[31], weighted.mean[30:0]};
     end
@@ -124,7 +131,8 @@ module range_bn_products (
   );
 
   always_comb begin
-    centred_d.todo    = weighted.todo;
+    centred_d.scan    = weighted.scan;
+    centred_d.tag     = weighted.tag;
     centred_d.g       = weighted.g;
     centred_d.h       = weighted.h;
     centred_d.centred = centre_z;
@@ -149,7 +157,8 @@ module range_bn_products (
   assign scale_b_o = centred.inv;
 
   always_comb begin
-    scaled_d.todo   = centred.todo;
+    scaled_d.scan   = centred.scan;
+    scaled_d.tag    = centred.tag;
     scaled_d.g      = centred.g;
     scaled_d.h      = centred.h;
     scaled_d.scaled = scaled_i;
@@ -184,10 +193,11 @@ module range_bn_products (
   );
 
   always_comb begin
-    product_d.todo   = scaled.todo;
+    product_d.scan   = scaled.scan;
+    product_d.tag    = scaled.tag;
     product_d.g      = scaled.g;
     product_d.h      = scaled.h;
-    product_d.g_xhat = scaled.todo.scan ? g_xhat : scaled.scaled;
+    product_d.g_xhat = scaled.scan ? g_xhat : scaled.scaled;
     product_d.h_xhat = h_xhat;
   end
 
@@ -204,7 +214,8 @@ module range_bn_products (
     .data_o (product)
   );
 
-  assign todo_o   = product.todo;
+  assign scan_o   = product.scan;
+  assign tag_o    = product.tag;
   assign g_o      = product.g;
   assign h_o      = product.h;
   assign g_xhat_o = product.g_xhat;

@@ -8,54 +8,54 @@
 // of it: scaled_i is the product of scale_a_o and scale_b_o.
 
 module range_bn_results (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
+  input  logic        clk_i,
+  input  logic        rst_ni,
 
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  mantissa_pkg::bn_kind_e kind_i,
-  input  logic [31:0]            first_i,    // of an element: x - mean
-  input  logic [31:0]            second_i,   // of an element: inv
-  input  logic [31:0]            gamma_i,
-  input  logic [31:0]            beta_i,
-  input  logic                   last_i,
+  input  logic        valid_i,
+  output logic        ready_o,
+  input  logic [1:0]  kind_i,    // mantissa_pkg::bn_kind_e
+  input  logic [31:0] first_i,   // of an element: x - mean
+  input  logic [31:0] second_i,  // of an element: inv
+  input  logic [31:0] gamma_i,
+  input  logic [31:0] beta_i,
+  input  logic        last_i,
 
-  output logic [31:0]            scale_a_o,
-  output logic [31:0]            scale_b_o,
-  input  logic [31:0]            scaled_i,
+  output logic [31:0] scale_a_o,
+  output logic [31:0] scale_b_o,
+  input  logic [31:0] scaled_i,
 
-  output logic                   valid_o,
-  input  logic                   ready_i,
-  output mantissa_pkg::bn_kind_e kind_o,
-  output logic [31:0]            first_o,    // of an element: y
-  output logic [31:0]            second_o,   // of an element: +0
-  output logic                   last_o
+  output logic        valid_o,
+  input  logic        ready_i,
+  output logic [1:0]  kind_o,
+  output logic [31:0] first_o,   // of an element: y
+  output logic [31:0] second_o,  // of an element: +0
+  output logic        last_o
 );
 
   typedef struct packed {
-    mantissa_pkg::bn_kind_e kind;
-    logic [31:0]            first;
-    logic [31:0]            second;  // of an element: inv
-    logic [31:0]            gamma;
-    logic [31:0]            beta;
-    logic                   last;
+    logic [1:0]  kind;
+    logic [31:0] first;
+    logic [31:0] second;  // of an element: inv
+    logic [31:0] gamma;
+    logic [31:0] beta;
+    logic        last;
   } centred_t;
   localparam int unsigned CentredW = 2 + 4 * 32 + 1;
 
   typedef struct packed {
-    mantissa_pkg::bn_kind_e kind;
-    logic [31:0]            first;
-    logic [31:0]            second;  // of an element: gamma
-    logic [31:0]            beta;
-    logic                   last;
+    logic [1:0]  kind;
+    logic [31:0] first;
+    logic [31:0] second;  // of an element: gamma
+    logic [31:0] beta;
+    logic        last;
   } scaled_t;
   localparam int unsigned ScaledW = 2 + 3 * 32 + 1;
 
   typedef struct packed {
-    mantissa_pkg::bn_kind_e kind;
-    logic [31:0]            first;
-    logic [31:0]            second;
-    logic                   last;
+    logic [1:0]  kind;
+    logic [31:0] first;
+    logic [31:0] second;
+    logic        last;
   } result_t;
   localparam int unsigned ResultW = 2 + 2 * 32 + 1;
 
