@@ -25,7 +25,14 @@ package mantissa_pkg;
     logic inexact;
   } flags_t;
 
-  // What a result of range_bn_forward is.
+  // What range_bn_forward does with a channel; elements alone where neither is set.
+  typedef struct packed {
+    logic elements;    // normalises them
+    logic statistics;  // takes mean and inv from them, instead of from the inputs
+  } bn_mode_t;
+
+  // What a result of range_bn_forward is. On ports it is logic [1:0]: Yosys 0.23 takes no type of a
+  // package inside of a struct, and no cast back to one.
   typedef enum logic [1:0] {
     BnElement = 2'd0,  // y
     BnIndices = 2'd1,  // a chunk's argmax, argmin

@@ -50,51 +50,13 @@ module range_bn_backward #(
     StApply    // pass 2
   } state_e;
 
-  // What happens to an element behind the pipeline.
+  // What becomes of an element of pass 2, and where a pass ends.
   typedef struct packed {
-    logic scan;   // pass 1: into the sums
-    logic plus;   // pass 2: + t
-    logic minus;  // pass 2: - t
+    logic plus;   // + t
+    logic minus;  // - t
     logic last;
-  } task_t;
-  localparam int unsigned TaskW = 4;
-
-  // The pipeline has one operation per stage. What both passes compute has the same place in both.
-  typedef struct packed {
-    task_t       todo;
-    logic [31:0] x;
-    logic [31:0] g;
-    logic [31:0] h;  // gamma * g
-    logic [31:0] mean;
-    logic [31:0] inv;
-  } weighted_t;
-  localparam int unsigned WeightedW = TaskW + 5 * 32;
-
-  typedef struct packed {
-    task_t       todo;
-    logic [31:0] g;
-    logic [31:0] h;
-    logic [31:0] centred;  // x - mean, or h - mh
-    logic [31:0] inv;
-  } centred_t;
-  localparam int unsigned CentredW = TaskW + 4 * 32;
-
-  typedef struct packed {
-    task_t       todo;
-    logic [31:0] g;
-    logic [31:0] h;
-    logic [31:0] scaled;  // centred * inv: xhat, or dx without t
-  } scaled_t;
-  localparam int unsigned ScaledW = TaskW + 3 * 32;
-
-  typedef struct packed {
-    task_t       todo;
-    logic [31:0] g;
-    logic [31:0] h;
-    logic [31:0] g_xhat;  // pass 2: dx without t
-    logic [31:0] h_xhat;
-  } product_t;
-  localparam int unsigned ProductW = TaskW + 4 * 32;
+  } tag_t;
+  localparam int unsigned TagW = 3;
 
   typedef struct packed {
     logic        gradients;
@@ -116,23 +78,21 @@ module range_bn_backward #(
   logic [31:0]          mean_h_d, mean_h_q;
   logic [31:0]          shift_d, shift_q;  // t, and every step to it
 
-  weighted_t            weighted_d, weighted;
-  logic                 weighted_d_ready, weighted_valid, weighted_ready;
-  centred_t             centred_d, centred;
-  logic                 centred_valid, centred_ready;
-  scaled_t              scaled_d, scaled;
-  logic                 scaled_valid, scaled_ready;
-  product_t             product_d, product;
+  tag_t                 tag;               // of the element that enters u_products
+  logic                 enter_ready;
+  logic [31:0]          scale_element_a, scale_element_b;
+  logic                 product_scan;      // of the element that leaves it
+  tag_t                 product_tag;
+  logic [31:0]          product_g, product_h, product_g_xhat, product_h_xhat;
   logic                 product_valid, product_ready;
   result_t              result_d, result;
   logic                 result_d_valid, result_d_ready;
 
   // ------------------------------------------------------------------------------- arithmetic
-  // Between the passes the pipeline is empty, and its first and third operation make mh and t.
+  // Between the passes u_products is empty, and the multipliers in front of it and of its third
+  // stage make mh and t.
   logic [31:0] weigh_a, weigh_b, weigh_z;
-  logic [31:0] centre_a, centre_b, centre_z;
   logic [31:0] scale_a, scale_b, scale_z;
-  logic [31:0] g_xhat, h_xhat;
   logic [31:0] sum_a, sum_b, sum_z;
 
   always_comb begin
@@ -156,17 +116,8 @@ module range_bn_backward #(
   end
 
   always_comb begin
-    centre_a = weighted.h;
-    centre_b = {~mean_h_q[31], mean_h_q[30:0]};
-    if (weighted.todo.scan) begin
-      centre_a = weighted.x;
-      centre_b = {~weighted.mean[31], weighted.mean[30:0]};
-    end
-  end
-
-  always_comb begin
-    scale_a = centred.centred;
-    scale_b = centred.inv;
+    scale_a = scale_element_a;
+    scale_b = scale_element_b;
     if (state_q == StMeans) begin
       scale_a = {~h_xhat_sum_q[31], h_xhat_sum_q[30:0]};
       scale_b = inv_i;
@@ -175,11 +126,11 @@ module range_bn_backward #(
 
   // The adder of sum(g) also adds t.
   always_comb begin
-    sum_a = product.g_xhat;
-    sum_b = {shift_q[31] ^ product.todo.minus, shift_q[30:0]};
-    if (product.todo.scan) begin
+    sum_a = product_g_xhat;
+    sum_b = {shift_q[31] ^ product_tag.minus, shift_q[30:0]};
+    if (product_scan) begin
       sum_a = g_sum_q;
-      sum_b = product.g;
+      sum_b = product_g;
     end
   end
 
@@ -189,28 +140,10 @@ module range_bn_backward #(
     .z_o(weigh_z)
   );
 
-  fp32_add_comb u_centre (
-    .a_i(centre_a),
-    .b_i(centre_b),
-    .z_o(centre_z)
-  );
-
   fp32_mul_comb u_scale (
     .a_i(scale_a),
     .b_i(scale_b),
     .z_o(scale_z)
-  );
-
-  fp32_mul_comb u_g_xhat (
-    .a_i(scaled.g),
-    .b_i(scaled.scaled),
-    .z_o(g_xhat)
-  );
-
-  fp32_mul_comb u_h_xhat (
-    .a_i(scaled.h),
-    .b_i(scaled.scaled),
-    .z_o(h_xhat)
   );
 
   fp32_add_comb u_sum (
@@ -223,19 +156,19 @@ module range_bn_backward #(
 
   fp32_add_comb u_h_sum (
     .a_i(h_sum_q),
-    .b_i(product.h),
+    .b_i(product_h),
     .z_o(h_sum_z)
   );
 
   fp32_add_comb u_g_xhat_sum (
     .a_i(g_xhat_sum_q),
-    .b_i(product.g_xhat),
+    .b_i(product_g_xhat),
     .z_o(g_xhat_sum_z)
   );
 
   fp32_add_comb u_h_xhat_sum (
     .a_i(h_xhat_sum_q),
-    .b_i(product.h_xhat),
+    .b_i(product_h_xhat),
     .z_o(h_xhat_sum_z)
   );
 
@@ -254,7 +187,7 @@ module range_bn_backward #(
     shift_d      = shift_q;
     ready_o      = 1'b0;
 
-    if (product_valid & product.todo.scan) begin
+    if (product_valid & product_scan) begin
       g_sum_d      = sum_z;
       h_sum_d      = h_sum_z;
       g_xhat_sum_d = g_xhat_sum_z;
@@ -263,11 +196,11 @@ module range_bn_backward #(
 
     unique case (state_q)
       StScan: begin
-        ready_o = weighted_d_ready & ~at_end;
-        if (valid_i & weighted_d_ready & at_end) state_d = StDrain;
+        ready_o = enter_ready & ~at_end;
+        if (valid_i & enter_ready & at_end) state_d = StDrain;
       end
       StDrain: begin
-        if (product_valid & product.todo.scan & product.todo.last) state_d = StMeans;
+        if (product_valid & product_scan & product_tag.last) state_d = StMeans;
       end
       StMeans: begin
         mean_h_d = weigh_z;
@@ -292,13 +225,14 @@ module range_bn_backward #(
           state_d      = StApply;
         end
       end
-      default: begin
-        ready_o = weighted_d_ready;
-        if (valid_i & weighted_d_ready & at_end) state_d = StScan;
+      StApply: begin
+        ready_o = enter_ready;
+        if (valid_i & enter_ready & at_end) state_d = StScan;
       end
+      default: state_d = StScan;
     endcase
 
-    if (enter & weighted_d_ready) index_d = at_end ? '0 : index_q + 1'b1;
+    if (enter & enter_ready) index_d = at_end ? '0 : index_q + 1'b1;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -323,107 +257,54 @@ module range_bn_backward #(
     end
   end
 
-  // --------------------------------------------------------------------------------- pipeline
+  // --------------------------------------------------------------------------------- elements
   logic apart;  // nothing is added where argmax and argmin coincide
 
   assign apart = (argmax_i != argmin_i);
 
   always_comb begin
-    weighted_d.todo.scan  = (state_q == StScan);
-    weighted_d.todo.plus  = apart & (index_q == argmax_i);
-    weighted_d.todo.minus = apart & (index_q == argmin_i);
-    weighted_d.todo.last  = at_end;
-    weighted_d.x          = x_i;
-    weighted_d.g          = g_i;
-    weighted_d.h          = weigh_z;
-    weighted_d.mean       = mean_i;
-    weighted_d.inv        = inv_i;
+    tag.plus  = apart & (index_q == argmax_i);
+    tag.minus = apart & (index_q == argmin_i);
+    tag.last  = at_end;
   end
 
-  pipe_reg #(
-    .Width(WeightedW)
-  ) u_weighted_reg (
+  range_bn_products #(
+    .TagW(TagW)
+  ) u_products (
     .clk_i,
     .rst_ni,
-    .valid_i(enter),
-    .ready_o(weighted_d_ready),
-    .data_i (weighted_d),
-    .valid_o(weighted_valid),
-    .ready_i(weighted_ready),
-    .data_o (weighted)
-  );
-
-  always_comb begin
-    centred_d.todo    = weighted.todo;
-    centred_d.g       = weighted.g;
-    centred_d.h       = weighted.h;
-    centred_d.centred = centre_z;
-    centred_d.inv     = weighted.inv;
-  end
-
-  pipe_reg #(
-    .Width(CentredW)
-  ) u_centred_reg (
-    .clk_i,
-    .rst_ni,
-    .valid_i(weighted_valid),
-    .ready_o(weighted_ready),
-    .data_i (centred_d),
-    .valid_o(centred_valid),
-    .ready_i(centred_ready),
-    .data_o (centred)
-  );
-
-  always_comb begin
-    scaled_d.todo   = centred.todo;
-    scaled_d.g      = centred.g;
-    scaled_d.h      = centred.h;
-    scaled_d.scaled = scale_z;
-  end
-
-  pipe_reg #(
-    .Width(ScaledW)
-  ) u_scaled_reg (
-    .clk_i,
-    .rst_ni,
-    .valid_i(centred_valid),
-    .ready_o(centred_ready),
-    .data_i (scaled_d),
-    .valid_o(scaled_valid),
-    .ready_i(scaled_ready),
-    .data_o (scaled)
-  );
-
-  always_comb begin
-    product_d.todo   = scaled.todo;
-    product_d.g      = scaled.g;
-    product_d.h      = scaled.h;
-    product_d.g_xhat = scaled.todo.scan ? g_xhat : scaled.scaled;
-    product_d.h_xhat = h_xhat;
-  end
-
-  pipe_reg #(
-    .Width(ProductW)
-  ) u_product_reg (
-    .clk_i,
-    .rst_ni,
-    .valid_i(scaled_valid),
-    .ready_o(scaled_ready),
-    .data_i (product_d),
-    .valid_o(product_valid),
-    .ready_i(product_ready),
-    .data_o (product)
+    .valid_i  (enter),
+    .ready_o  (enter_ready),
+    .scan_i   (state_q == StScan),
+    .tag_i    (tag),
+    .x_i,
+    .g_i,
+    .h_i      (weigh_z),
+    .mean_i,
+    .inv_i,
+    .mean_h_i (mean_h_q),
+    .scale_a_o(scale_element_a),
+    .scale_b_o(scale_element_b),
+    .scaled_i (scale_z),
+    .valid_o  (product_valid),
+    .ready_i  (product_ready),
+    .scan_o   (product_scan),
+    .tag_o    (product_tag),
+    .g_o      (product_g),
+    .h_o      (product_h),
+    .g_xhat_o (product_g_xhat),
+    .h_xhat_o (product_h_xhat)
   );
 
   // The sums take an element of pass 1 at once, whatever the output does.
-  assign product_ready = product.todo.scan | result_d_ready;
+  assign product_ready = product_scan | result_d_ready;
 
   always_comb begin
     result_d.gradients = 1'b0;
-    result_d.first     = (product.todo.plus | product.todo.minus) ? sum_z : product.g_xhat;
+    result_d.first     = (product_tag.plus | product_tag.minus) ? sum_z : product_g_xhat;
     result_d.second    = '0;
-    result_d.last      = product.todo.last;
-    result_d_valid     = product_valid & ~product.todo.scan;
+    result_d.last      = product_tag.last;
+    result_d_valid     = product_valid & ~product_scan;
     if (state_q == StSave) begin
       result_d.gradients = 1'b1;
       result_d.first     = g_xhat_sum_q;

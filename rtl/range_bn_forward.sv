@@ -16,29 +16,29 @@
 module range_bn_forward #(
   parameter int unsigned IndexBits = 20  // n < 2^IndexBits, at most 32
 ) (
-  input  logic                 clk_i,
-  input  logic                 rst_ni,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
 
-  input  logic                 valid_i,
-  output logic                 ready_o,
-  input  logic [31:0]          x_i,
-  input  logic [1:0]           mode_i,               // bit 0: statistics, bit 1: elements
-  input  logic [IndexBits-1:0] count_i,              // n
-  input  logic [IndexBits-1:0] chunk_length_i,       // n/k
-  input  logic [31:0]          reciprocal_count_i,   // fp32(1/n)
-  input  logic [31:0]          reciprocal_chunks_i,  // fp32(1/k)
-  input  logic [31:0]          constant_i,           // fp32(C)
-  input  logic [31:0]          gamma_i,
-  input  logic [31:0]          beta_i,
-  input  logic [31:0]          mean_i,               // in mode 2
-  input  logic [31:0]          inv_i,
+  input  logic                   valid_i,
+  output logic                   ready_o,
+  input  logic [31:0]            x_i,
+  input  mantissa_pkg::bn_mode_t mode_i,               // 1 statistics, 2 elements, 3 both
+  input  logic [IndexBits-1:0]   count_i,              // n
+  input  logic [IndexBits-1:0]   chunk_length_i,       // n/k
+  input  logic [31:0]            reciprocal_count_i,   // fp32(1/n)
+  input  logic [31:0]            reciprocal_chunks_i,  // fp32(1/k)
+  input  logic [31:0]            constant_i,           // fp32(C)
+  input  logic [31:0]            gamma_i,
+  input  logic [31:0]            beta_i,
+  input  logic [31:0]            mean_i,               // in mode 2
+  input  logic [31:0]            inv_i,
 
-  output logic                 valid_o,
-  input  logic                 ready_i,
-  output logic [1:0]           kind_o,               // mantissa_pkg::bn_kind_e
-  output logic [31:0]          first_o,              // y, argmax or mean
-  output logic [31:0]          second_o,             // +0, argmin or inv
-  output logic                 last_o
+  output logic                   valid_o,
+  input  logic                   ready_i,
+  output logic [1:0]             kind_o,               // mantissa_pkg::bn_kind_e
+  output logic [31:0]            first_o,              // y, argmax or mean
+  output logic [31:0]            second_o,             // +0, argmin or inv
+  output logic                   last_o
 );
 
   localparam logic [31:0] One     = 32'h3F80_0000;
@@ -57,81 +57,49 @@ module range_bn_forward #(
     StNormalise   // pass 2
   } state_e;
 
-  typedef struct packed {
-    logic [1:0]  kind;
-    logic [31:0] first;
-    logic [31:0] second;  // of an element: inv
-    logic [31:0] gamma;
-    logic [31:0] beta;
-    logic        last;
-  } centred_t;
-  localparam int unsigned CentredW = 2 + 4 * 32 + 1;
-
-  typedef struct packed {
-    logic [1:0]  kind;
-    logic [31:0] first;
-    logic [31:0] second;  // of an element: gamma
-    logic [31:0] beta;
-    logic        last;
-  } scaled_t;
-  localparam int unsigned ScaledW = 2 + 3 * 32 + 1;
-
-  typedef struct packed {
-    logic [1:0]  kind;
-    logic [31:0] first;
-    logic [31:0] second;
-    logic        last;
-  } result_t;
-  localparam int unsigned ResultW = 2 + 2 * 32 + 1;
-
   state_e               state_d, state_q;
   logic [IndexBits-1:0] index_d, index_q;        // in the channel
-  logic [IndexBits-1:0] position_d, position_q;  // in the chunk
   logic                 at_end, at_chunk_end;
   logic                 scanning, normalising;
   logic                 take;                    // this element goes into pass 1's registers
 
   logic [31:0]          sum_d, sum_q;
   logic                 nan_d, nan_q;            // a NaN in the channel
-  logic [31:0]          high_d, high_q;          // of the chunk
-  logic [31:0]          low_d, low_q;
-  logic [IndexBits-1:0] argmax_d, argmax_q;
-  logic [IndexBits-1:0] argmin_d, argmin_q;
   logic                 fold_d, fold_q;          // the last chunk is not in the sums yet
   logic [31:0]          highs_d, highs_q;        // sum of maxima, then every step from it to s
   logic [31:0]          lows_d, lows_q;
   logic [31:0]          mean_d, mean_q;
   logic [31:0]          inv_d, inv_q;
 
-  centred_t             centred_d, centred;
-  logic                 centred_d_valid, centred_d_ready, centred_valid, centred_ready;
-  scaled_t              scaled_d, scaled;
-  logic                 scaled_valid, scaled_ready;
-  result_t              result_d, result;
+  logic [31:0]          high, low;               // of the chunk, and where they stand
+  logic [IndexBits-1:0] argmax, argmin;
+
+  logic [1:0]           result_kind;             // on its way to the output
+  logic [31:0]          result_first, result_second;
+  logic                 result_last, result_valid, result_ready;
 
   // ------------------------------------------------------------------------------- arithmetic
   // One adder and one multiplier serve both passes and the steps between them. Results pass in
-  // order: when the last chunk's indices have entered the pipeline no element is left in front of
-  // the multiplier.
+  // order: when the last chunk's indices have entered u_results no element is left in front of the
+  // multiplier.
   logic [31:0] mean, inv;
   logic [31:0] add_a, add_b, add_z;
   logic [31:0] mul_a, mul_b, mul_z;
+  logic [31:0] scale_a, scale_b;  // of an element in u_results
   logic [31:0] highs_sum, lows_sum;
-  logic [31:0] y;
   logic [31:0] quotient;
   logic        quotient_valid;
-  logic        above, below;
   logic        x_nan;
 
-  assign mean  = mode_i[0] ? mean_q : mean_i;
-  assign inv   = mode_i[0] ? inv_q : inv_i;
+  assign mean  = mode_i.statistics ? mean_q : mean_i;
+  assign inv   = mode_i.statistics ? inv_q : inv_i;
   assign x_nan = (x_i[30:0] > 31'h7F80_0000);
 
   always_comb begin
     add_a = x_i;
     add_b = {~mean[31], mean[30:0]};
-    mul_a = centred.first;
-    mul_b = centred.second;
+    mul_a = scale_a;
+    mul_b = scale_b;
     unique case (state_q)
       StScan: begin
         if (scanning) add_b = sum_q;
@@ -176,33 +144,31 @@ module range_bn_forward #(
 
   fp32_add_comb u_add_highs (
     .a_i(highs_q),
-    .b_i(high_q),
+    .b_i(high),
     .z_o(highs_sum)
   );
 
   fp32_add_comb u_add_lows (
     .a_i(lows_q),
-    .b_i(low_q),
+    .b_i(low),
     .z_o(lows_sum)
   );
 
-  fp_less u_above (
-    .a_i   (high_q),
-    .b_i   (x_i),
-    .less_o(above)
-  );
-
-  fp_less u_below (
-    .a_i   (x_i),
-    .b_i   (low_q),
-    .less_o(below)
-  );
-
-  fp32_fma_comb u_fma (
-    .a_i(scaled.first),
-    .b_i(scaled.second),
-    .c_i(scaled.beta),
-    .z_o(y)
+  chunk_extremes #(
+    .IndexBits(IndexBits)
+  ) u_extremes (
+    .clk_i,
+    .rst_ni,
+    .take_i        (take),
+    .x_i,
+    .index_i       (index_q),
+    .chunk_length_i,
+    .channel_end_i (at_end),
+    .chunk_end_o   (at_chunk_end),
+    .high_o        (high),
+    .low_o         (low),
+    .argmax_o      (argmax),
+    .argmin_o      (argmin)
   );
 
   logic                 unused_div_ready;
@@ -216,87 +182,70 @@ module range_bn_forward #(
     .a_i    (One),
     .b_i    (highs_q),
     .valid_o(quotient_valid),
-    .ready_i(centred_d_ready),
+    .ready_i(result_ready),
     .z_o    (quotient),
     .flags_o(unused_div_flags)
   );
 
   // --------------------------------------------------------------------------------- sequence
-  assign at_end       = (index_q == count_i - 1'b1);
-  assign at_chunk_end = (position_q == chunk_length_i - 1'b1);
-  assign scanning     = (state_q == StScan) & mode_i[0];
-  assign normalising  = (state_q == StNormalise) | ((state_q == StScan) & ~mode_i[0]);
+  assign at_end      = (index_q == count_i - 1'b1);
+  assign scanning    = (state_q == StScan) & mode_i.statistics;
+  assign normalising = (state_q == StNormalise) | ((state_q == StScan) & ~mode_i.statistics);
   // A chunk's first element takes the registers over from the chunk before.
-  assign take         = scanning & valid_i & (~fold_q | centred_d_ready);
+  assign take        = scanning & valid_i & (~fold_q | result_ready);
 
   always_comb begin
-    centred_d.kind   = mantissa_pkg::BnElement;
-    centred_d.first  = add_z;
-    centred_d.second = inv;
-    centred_d.gamma  = gamma_i;
-    centred_d.beta   = beta_i;
-    centred_d.last   = at_end;
-    centred_d_valid  = normalising & valid_i;
+    result_kind   = mantissa_pkg::BnElement;
+    result_first  = add_z;
+    result_second = inv;
+    result_last   = at_end;
+    result_valid  = normalising & valid_i;
     if (fold_q) begin
-      centred_d.kind   = mantissa_pkg::BnIndices;
-      centred_d.first  = 32'(argmax_q);
-      centred_d.second = 32'(argmin_q);
-      centred_d.last   = 1'b0;
-      centred_d_valid  = 1'b1;
+      result_kind   = mantissa_pkg::BnIndices;
+      result_first  = 32'(argmax);
+      result_second = 32'(argmin);
+      result_last   = 1'b0;
+      result_valid  = 1'b1;
     end else if (state_q == StDivide) begin
-      centred_d.kind   = mantissa_pkg::BnSaved;
-      centred_d.first  = mean_q;
-      centred_d.second = quotient;
-      centred_d.last   = ~mode_i[1];
-      centred_d_valid  = quotient_valid;
+      result_kind   = mantissa_pkg::BnSaved;
+      result_first  = mean_q;
+      result_second = quotient;
+      result_last   = ~mode_i.elements;
+      result_valid  = quotient_valid;
     end
   end
 
   always_comb begin
-    state_d    = state_q;
-    index_d    = index_q;
-    position_d = position_q;
-    sum_d      = sum_q;
-    nan_d      = nan_q;
-    high_d     = high_q;
-    low_d      = low_q;
-    argmax_d   = argmax_q;
-    argmin_d   = argmin_q;
-    fold_d     = fold_q;
-    highs_d    = highs_q;
-    lows_d     = lows_q;
-    mean_d     = mean_q;
-    inv_d      = inv_q;
-    ready_o    = 1'b0;
+    state_d = state_q;
+    index_d = index_q;
+    sum_d   = sum_q;
+    nan_d   = nan_q;
+    fold_d  = fold_q;
+    highs_d = highs_q;
+    lows_d  = lows_q;
+    mean_d  = mean_q;
+    inv_d   = inv_q;
+    ready_o = 1'b0;
 
-    if (fold_q & centred_d_ready) begin
+    if (fold_q & result_ready) begin
       fold_d  = 1'b0;
       highs_d = highs_sum;
       lows_d  = lows_sum;
     end
 
     if (take) begin
-      sum_d      = add_z;
-      nan_d      = nan_q | x_nan;
-      fold_d     = at_chunk_end;
-      position_d = (at_chunk_end | at_end) ? '0 : position_q + 1'b1;
-      if (above | (position_q == '0)) begin
-        high_d   = x_i;
-        argmax_d = index_q;
-      end
-      if (below | (position_q == '0)) begin
-        low_d    = x_i;
-        argmin_d = index_q;
-      end
+      sum_d  = add_z;
+      nan_d  = nan_q | x_nan;
+      fold_d = at_chunk_end;
     end
 
     unique case (state_q)
       StScan: begin
-        ready_o = normalising ? centred_d_ready : (~fold_q | centred_d_ready) & ~at_end;
+        ready_o = normalising ? result_ready : (~fold_q | result_ready) & ~at_end;
         if (take & at_end) state_d = StFold;
       end
       StFold: begin
-        if (centred_d_ready) state_d = StHighs;
+        if (result_ready) state_d = StHighs;
       end
       StHighs: begin
         highs_d = mul_z;
@@ -320,122 +269,71 @@ module range_bn_forward #(
         state_d = StDivide;
       end
       StDivide: begin
-        ready_o = quotient_valid & centred_d_ready;
+        ready_o = quotient_valid & result_ready;
         if (ready_o) begin
           inv_d   = quotient;
           sum_d   = '0;
           nan_d   = 1'b0;
           highs_d = '0;
           lows_d  = '0;
-          state_d = mode_i[1] ? StNormalise : StScan;
+          state_d = mode_i.elements ? StNormalise : StScan;
         end
       end
-      default: begin
-        ready_o = centred_d_ready;
-        if (valid_i & centred_d_ready & at_end) state_d = StScan;
+      StNormalise: begin
+        ready_o = result_ready;
+        if (valid_i & result_ready & at_end) state_d = StScan;
       end
+      default: state_d = StScan;
     endcase
 
-    if (take | (normalising & valid_i & centred_d_ready)) index_d = at_end ? '0 : index_q + 1'b1;
+    if (take | (normalising & valid_i & result_ready)) index_d = at_end ? '0 : index_q + 1'b1;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q    <= StScan;
-      index_q    <= '0;
-      position_q <= '0;
-      sum_q      <= '0;
-      nan_q      <= 1'b0;
-      high_q     <= '0;
-      low_q      <= '0;
-      argmax_q   <= '0;
-      argmin_q   <= '0;
-      fold_q     <= 1'b0;
-      highs_q    <= '0;
-      lows_q     <= '0;
-      mean_q     <= '0;
-      inv_q      <= '0;
+      state_q <= StScan;
+      index_q <= '0;
+      sum_q   <= '0;
+      nan_q   <= 1'b0;
+      fold_q  <= 1'b0;
+      highs_q <= '0;
+      lows_q  <= '0;
+      mean_q  <= '0;
+      inv_q   <= '0;
     end else begin
-      state_q    <= state_d;
-      index_q    <= index_d;
-      position_q <= position_d;
-      sum_q      <= sum_d;
-      nan_q      <= nan_d;
-      high_q     <= high_d;
-      low_q      <= low_d;
-      argmax_q   <= argmax_d;
-      argmin_q   <= argmin_d;
-      fold_q     <= fold_d;
-      highs_q    <= highs_d;
-      lows_q     <= lows_d;
-      mean_q     <= mean_d;
-      inv_q      <= inv_d;
+      state_q <= state_d;
+      index_q <= index_d;
+      sum_q   <= sum_d;
+      nan_q   <= nan_d;
+      fold_q  <= fold_d;
+      highs_q <= highs_d;
+      lows_q  <= lows_d;
+      mean_q  <= mean_d;
+      inv_q   <= inv_d;
     end
   end
 
-  // ------------------------------------------------ results: x - mean, * inv, * gamma + beta
-  logic centred_element, scaled_element;
-
-  assign centred_element = (centred.kind == mantissa_pkg::BnElement);
-  assign scaled_element  = (scaled.kind == mantissa_pkg::BnElement);
-
-  pipe_reg #(
-    .Width(CentredW)
-  ) u_centred_reg (
+  // ---------------------------------------------------------------------------------- results
+  range_bn_results u_results (
     .clk_i,
     .rst_ni,
-    .valid_i(centred_d_valid),
-    .ready_o(centred_d_ready),
-    .data_i (centred_d),
-    .valid_o(centred_valid),
-    .ready_i(centred_ready),
-    .data_o (centred)
-  );
-
-  always_comb begin
-    scaled_d.kind   = centred.kind;
-    scaled_d.first  = centred_element ? mul_z : centred.first;
-    scaled_d.second = centred_element ? centred.gamma : centred.second;
-    scaled_d.beta   = centred.beta;
-    scaled_d.last   = centred.last;
-  end
-
-  pipe_reg #(
-    .Width(ScaledW)
-  ) u_scaled_reg (
-    .clk_i,
-    .rst_ni,
-    .valid_i(centred_valid),
-    .ready_o(centred_ready),
-    .data_i (scaled_d),
-    .valid_o(scaled_valid),
-    .ready_i(scaled_ready),
-    .data_o (scaled)
-  );
-
-  always_comb begin
-    result_d.kind   = scaled.kind;
-    result_d.first  = scaled_element ? y : scaled.first;
-    result_d.second = scaled_element ? '0 : scaled.second;
-    result_d.last   = scaled.last;
-  end
-
-  pipe_reg #(
-    .Width(ResultW)
-  ) u_result_reg (
-    .clk_i,
-    .rst_ni,
-    .valid_i(scaled_valid),
-    .ready_o(scaled_ready),
-    .data_i (result_d),
+    .valid_i  (result_valid),
+    .ready_o  (result_ready),
+    .kind_i   (result_kind),
+    .first_i  (result_first),
+    .second_i (result_second),
+    .gamma_i,
+    .beta_i,
+    .last_i   (result_last),
+    .scale_a_o(scale_a),
+    .scale_b_o(scale_b),
+    .scaled_i (mul_z),
     .valid_o,
     .ready_i,
-    .data_o (result)
+    .kind_o,
+    .first_o,
+    .second_o,
+    .last_o
   );
-
-  assign kind_o   = result.kind;
-  assign first_o  = result.first;
-  assign second_o = result.second;
-  assign last_o   = result.last;
 
 endmodule

@@ -21,7 +21,7 @@ struct NormStreams {
   int gradient_bits = 8;  // g, backward only
 };
 
-// Of a unit with one element per cycle and room for its results, as rtl/README.md has them.
+// Of a unit with one element per cycle and room for its results, as rtl/PORTS.md has them.
 struct NormUnitTime {
   std::uint64_t pause = 0;    // cycles between the passes
   std::uint64_t latency = 0;  // from an element of the second pass to its result

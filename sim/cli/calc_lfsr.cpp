@@ -4,7 +4,6 @@
 
 #include "models/random/lfsr.hpp"
 #include "sim/cli/calc.hpp"
-#include "sim/cli/leap_warning.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/operands.hpp"
 #include "sim/cli/options.hpp"

@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <string>
 
+#include "models/random/lfsr.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace mantissa::cli {
@@ -30,6 +32,16 @@ CLI::Validator whole_number(Integer min, Integer max) {
 
 inline CLI::Validator whole_number() {
   return whole_number<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
+}
+
+// Of an option for a leap, 1..32: a line on standard error where the generator's draws repeat before 2^32-1
+// of them.
+inline void warn_of_short_period(int leap) {
+  const std::uint32_t divisor = leap_period_divisor(leap);
+  if (divisor == 1) return;
+  std::fprintf(
+      stderr, "mantissa: warning: leap %d shares the factor %u with 2^32-1: draws repeat after (2^32-1)/%u\n",
+      leap, divisor, divisor);
 }
 
 }  // namespace mantissa::cli

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/leap_warning.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/vector_file.hpp"

@@ -37,7 +37,7 @@ struct SessionReport {
   std::string text() const;
 };
 
-// The port tables of all units, in Markdown: what rtl/README.md shows.
+// The port tables of all units, in Markdown: what rtl/PORTS.md shows.
 std::string unit_list();
 std::string unit_list_json();
 

@@ -58,6 +58,9 @@ inline GemmShape shape_of(const ArrayJob& job, const ArrayFormats& formats) {
           .c_bits = job.c_bits != 0 ? job.c_bits : formats.c_bits()};
 }
 
+// Throws std::invalid_argument for a job that an array of these formats does not take.
+void check_job(const ArrayJob& job, const ArrayFormats& formats);
+
 struct ArrayRun {
   std::vector<std::uint32_t> codes;  // [m, n]; of an array of integers: FP32
   std::vector<std::uint8_t> flags;   // [m, n], Flags::bits(); of an array of integers: none is raised

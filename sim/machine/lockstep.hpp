@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "sim/machine/engine.hpp"
 #include "sim/units/mismatch.hpp"
@@ -29,14 +30,17 @@ struct LockstepDifference {
 
 class LockstepError : public std::runtime_error {
  public:
-  explicit LockstepError(LockstepDifference difference);
+  explicit LockstepError(LockstepDifference difference)
+      : std::runtime_error(difference.unit + ": " + difference.mismatch.what + " in cycle " +
+                           std::to_string(difference.mismatch.cycle)),
+        difference_(std::move(difference)) {}
   const LockstepDifference& difference() const { return difference_; }
 
  private:
   LockstepDifference difference_;
 };
 
-// A unit does what no sound one does: it never ends, or gives what nobody waits for.
+// The unit hung or gave an output that nobody waits for.
 class UnitFailure : public std::runtime_error {
  public:
   using runtime_error::runtime_error;

@@ -8,7 +8,7 @@
 namespace mantissa {
 namespace {
 
-constexpr int default_index_bits = 20;  // rtl/README.md
+constexpr int default_index_bits = 20;  // rtl/PORTS.md
 
 }  // namespace
 

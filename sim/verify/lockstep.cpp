@@ -4,7 +4,9 @@
 #include <chrono>
 #include <memory>
 
-#include "models/random/stream.hpp"
+#include "sim/verify/diagnosis.hpp"
+#include "sim/verify/stalls.hpp"
+#include "sim/verify/station.hpp"
 
 namespace mantissa::verify {
 namespace {
@@ -14,67 +16,6 @@ using sc_core::sc_signal;
 constexpr int half_period_ns = 5;
 constexpr int rehearsal_cycles = 512;
 
-// A model under test with the signals on its outputs.
-class Station {
- public:
-  Station(UnitModule& unit, std::string name) : name_(std::move(name)), unit_(unit) {
-    unit.ready_o.bind(ready_);
-    unit.valid_o.bind(valid_);
-    for (DataOut* port : unit.outputs()) {
-      data_.push_back(
-          std::make_unique<sc_signal<Bits>>(sc_core::sc_gen_unique_name("out"), Bits(port->width())));
-      port->bind(*data_.back());
-    }
-  }
-
-  const std::string& name() const { return name_; }
-  bool ready() const { return ready_.read(); }
-  bool valid() const { return valid_.read(); }
-  const Bits& output(std::size_t i) const { return data_[i]->read(); }
-  std::size_t outputs() const { return data_.size(); }
-  std::string port(std::size_t i) const { return unit_.outputs()[i]->basename(); }
-  UnitModule& unit() { return unit_; }
-
-  Transaction snapshot() const {
-    Transaction values;
-    values.reserve(data_.size());
-    for (const auto& signal : data_) values.push_back(signal->read());
-    return values;
-  }
-
- private:
-  std::string name_;
-  UnitModule& unit_;
-  sc_signal<bool> ready_;
-  sc_signal<bool> valid_;
-  std::vector<std::unique_ptr<sc_signal<Bits>>> data_;
-};
-
-// When the bench offers an input and when it takes an output: blocks of full speed, of slow sides and of coin
-// tosses.
-class Stalls {
- public:
-  explicit Stalls(std::uint64_t seed) : seed_(mix(seed)) {}
-
-  void next_cycle(std::uint64_t cycle) {
-    if (cycle % 64 == 0) {
-      const std::uint64_t dice = mix(seed_ ^ cycle);
-      constexpr int rates[] = {256, 256, 128, 32};
-      offer_rate_ = rates[dice & 3];
-      take_rate_ = rates[dice >> 2 & 3];
-    }
-    dice_ = mix(seed_ + cycle);
-  }
-  bool offer(int rate) const { return static_cast<int>(dice_ & 255) * 256 < offer_rate_ * rate; }
-  bool take() const { return static_cast<int>(dice_ >> 8 & 255) < take_rate_; }
-
- private:
-  std::uint64_t seed_;
-  std::uint64_t dice_ = 0;
-  int offer_rate_ = 256;
-  int take_rate_ = 256;
-};
-
 class Bench : public sc_core::sc_module {
  public:
   Bench(Reference& reference, Reference& rehearsal, UnitModule& systemc, bool compare_systemc, RtlModule& rtl,
@@ -82,12 +23,12 @@ class Bench : public sc_core::sc_module {
       : sc_module(sc_core::sc_module_name("bench")),
         reference_(reference),
         rehearsal_(rehearsal),
-        rtl_module_(rtl),
         device_(device),
         back_pressure_(back_pressure),
         options_(std::move(options)),
         progress_(std::move(progress)),
         stalls_(options_.seed),
+        diagnosis_(reference, rtl),
         wanted_(options_.exhaustive ? reference.exhaustive_count() : options_.transactions) {
     stations_.push_back(std::make_unique<Station>(rtl, "rtl"));
     stations_.push_back(std::make_unique<Station>(systemc, "systemc"));
@@ -265,54 +206,12 @@ class Bench : public sc_core::sc_module {
         return;
       }
       for (std::size_t i = 0; i < station->outputs(); ++i) {
-        if (station->output(i) == expected->outputs[i] || !compared(*station, i)) continue;
-        fail(*station, station->port(i) + " is wrong", expected->cause);
-        describe(*station, *expected);
-        result.mismatch->stage += neighbour(*station);
+        if (station->output(i) == expected->outputs[i] || !diagnosis_.compared(*station, i)) continue;
+        result.mismatch = diagnosis_.wrong_output(*station, i, *expected, cycle_);
         return;
       }
     }
-    previous_ = expected;
-  }
-
-  bool equals(const Station& station, const std::optional<Expected>& expected) const {
-    if (!expected) return false;
-    for (std::size_t i = 0; i < station.outputs(); ++i) {
-      if (compared(station, i) && station.output(i) != expected->outputs[i]) return false;
-    }
-    return true;
-  }
-
-  // The right answer to another transaction points to the handshake, not to the arithmetic. The run is over:
-  // the reference need not keep its next answer.
-  std::string neighbour(const Station& station) {
-    const std::string stage = result.mismatch->stage.empty() ? "" : "; but ";
-    if (equals(station, previous_))
-      return stage + "this is the previous transaction's answer: repeated, or the latency is longer";
-    if (equals(station, reference_.next()))
-      return stage + "this is the next transaction's answer: one was lost, or the latency is shorter";
-    if (!previous_ && rtl_module_.latency() > 0)
-      return stage + "this is the first answer of all: is the latency right?";
-    return {};
-  }
-
-  bool compared(const Station& station, std::size_t output) const {
-    return station.name() != "rtl" || rtl_module_.has_output(station.port(output));
-  }
-
-  void describe(const Station& station, const Expected& expected) {
-    Mismatch& mismatch = *result.mismatch;
-    mismatch.stage = reference_.diagnose(expected, station.snapshot());
-    for (std::size_t i = 0; i < station.outputs(); ++i) {
-      if (!compared(station, i)) continue;
-      mismatch.outputs.push_back({station.port(i), expected.outputs[i].hex(), station.output(i).hex(),
-                                  reference_.decimal(i, expected.outputs[i]),
-                                  reference_.decimal(i, station.output(i))});
-      const TapLayout layout = reference_.tap_layout();
-      if (station.port(i) != "tap_o" || layout.empty()) continue;
-      const int field = first_difference(layout, expected.outputs[i], station.output(i));
-      if (field >= 0) mismatch.stage = layout[field].stage + " (" + layout[field].name + ")";
-    }
+    diagnosis_.right_answer(expected);
   }
 
   // To an output that waits to be taken: a combinational unit shows it before it takes its operands. The run
@@ -349,25 +248,17 @@ class Bench : public sc_core::sc_module {
   }
 
   void fail(const Station& station, const std::string& what, const Transaction& cause) {
-    result.mismatch.emplace();
-    result.mismatch->what = what;
-    result.mismatch->model = station.name();
-    result.mismatch->cycle = cycle_;
-    if (cause.empty()) return;
-    for (std::size_t i = 0; i < cause.size(); ++i) {
-      result.mismatch->inputs.push_back({rtl_module_.inputs()[i]->basename(), "", cause[i].hex()});
-    }
-    result.mismatch->golden = reference_.explain(cause);
+    result.mismatch = diagnosis_.failure(station, what, cause, cycle_);
   }
 
   Reference& reference_;
   Reference& rehearsal_;
-  RtlModule& rtl_module_;
   Device& device_;
   bool back_pressure_;
   LockstepOptions options_;
   ProgressReport progress_;
   Stalls stalls_;
+  Diagnosis diagnosis_;
   std::uint64_t wanted_;
 
   sc_signal<bool> clk_{"clk"};
@@ -386,7 +277,6 @@ class Bench : public sc_core::sc_module {
   bool taking_ = false;
   Transaction current_;
   std::optional<Transaction> held_;
-  std::optional<Expected> previous_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // A unit as `mantissa verify` knows it: its documentation, its configurations, and how to make each of its
-// three models. The table in rtl/README.md is printed from here.
+// three models. The tables of rtl/PORTS.md are printed from here.
 #pragma once
 
 #include <functional>

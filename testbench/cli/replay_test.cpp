@@ -240,7 +240,7 @@ TEST(LongReplay, EnginesRunEveryTileAndGroup) {
 
 // The shipped trace with a fault in the unit that finds the ranges: ties make it show.
 TEST(Replay, AFaultInANormUnitStopsTheRun) {
-  const FaultyRtl rtl("range_bn_forward.sv", "if (above | (position_q == '0))",
+  const FaultyRtl rtl("chunk_extremes.sv", "if (above | (position_q == '0))",
                       "if (above | (high_q == x_i) | (position_q == '0))");
   const Scratch scratch;
   const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");

@@ -101,8 +101,7 @@ TEST(LongRtlNorm, LockstepFindsAFaultInTheGradient) {
 
 // Without a SystemC unit beside it nothing else says so.
 TEST(RtlNorm, AUnitThatNeverEndsIsAFailure) {
-  const FaultyRtl rtl("range_bn_forward.sv", "ready_o = quotient_valid & centred_d_ready;",
-                      "ready_o = 1'b0;");
+  const FaultyRtl rtl("range_bn_forward.sv", "ready_o = quotient_valid & result_ready;", "ready_o = 1'b0;");
   std::mt19937_64 engine(73);
   const Architecture arch = random_norm_machine(engine, 3);
   NormMachine alone(arch, {.channels = 9, .elements = 200},

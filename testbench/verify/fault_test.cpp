@@ -37,7 +37,7 @@ const Fault faults[] = {
      ""},
     {"range_bn_backward", "sum_of_products", "range_bn_backward.sv", "h_xhat_sum_d = h_xhat_sum_z",
      "h_xhat_sum_d = g_xhat_sum_z", ""},
-    {"range_bn_forward", "chunk_sum", "range_bn_forward.sv", "highs_d = highs_sum", "highs_d = high_q", ""},
+    {"range_bn_forward", "chunk_sum", "range_bn_forward.sv", "highs_d = highs_sum", "highs_d = high", ""},
     {"range_bn_forward", "nan_in_channel", "range_bn_forward.sv", "nan_q ? Nan : add_z", "add_z", ""},
     {"range_bn_forward", "zeros_of_both_signs", "fp_less.sv", "~nan & ~zeros", "~nan", ""},
     {"rle_decoder", "run_too_long", "rle_decoder.sv", "target >= {1'b0, length_i}",

@@ -181,7 +181,10 @@ UnitKind range_bn_forward_kind() {
                      {.instance = "u_div.u_round", .line = "else if (inf_i)", .reason = "s is at least eps"},
                      {.instance = "u_div.u_round",
                       .line = "else if (overflow)",
-                      .reason = "1/s is below 2^17"}},
+                      .reason = "1/s is below 2^17"},
+                     {.instance = "range_bn_forward",
+                      .line = "default: state_d = StScan",
+                      .reason = "no such state is ever entered"}},
   };
 }
 
