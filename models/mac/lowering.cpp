@@ -23,9 +23,10 @@ class Windows {
     const std::int64_t taps = g_.kernel[0] * g_.kernel[1];
     const std::int64_t left = ow * g_.stride[1] - g_.padding[1];
     const std::int64_t top = oh * g_.stride[0] - g_.padding[0];
-    std::int64_t c = col0 / taps;
     std::int64_t kr = col0 % taps / g_.kernel[1];
     std::int64_t kc = col0 % g_.kernel[1];
+    const std::int64_t channel = group_ * g_.in_group() + col0 / taps;
+    const Element* plane = x_.data() + (b * g_.in_channels + channel) * g_.in[0] * g_.in[1];
     for (std::int64_t col = col0; col < col1;) {
       // One row of the kernel at a time.
       const std::int64_t run = std::min(g_.kernel[1] - kc, col1 - col);
@@ -33,24 +34,37 @@ class Windows {
       if (h < 0 || h >= g_.in[0]) {
         std::fill_n(out, run, zero_);
       } else {
-        const std::int64_t channel = group_ * g_.in_group() + c;
-        const Element* line = x_.data() + ((b * g_.in_channels + channel) * g_.in[0] + h) * g_.in[1];
-        for (std::int64_t i = 0; i < run; ++i) {
-          const std::int64_t w = left + (kc + i) * g_.dilation[1];
-          out[i] = w < 0 || w >= g_.in[1] ? zero_ : line[w];
-        }
+        copy_line(plane + h * g_.in[1], left + kc * g_.dilation[1], run, out);
       }
       out += run;
       col += run;
       kc = 0;
       if (++kr == g_.kernel[0]) {
         kr = 0;
-        ++c;
+        plane += g_.in[0] * g_.in[1];
       }
     }
   }
 
  private:
+  void copy_line(const Element* line, std::int64_t first, std::int64_t run, Element* out) const {
+    if (g_.dilation[1] == 1 && first >= 0 && first + run <= g_.in[1]) {
+      // Nearly every kernel is three wide: worth being without a loop.
+      if (run == 3) {
+        out[0] = line[first];
+        out[1] = line[first + 1];
+        out[2] = line[first + 2];
+      } else {
+        std::copy_n(line + first, run, out);
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < run; ++i) {
+      const std::int64_t w = first + i * g_.dilation[1];
+      out[i] = w < 0 || w >= g_.in[1] ? zero_ : line[w];
+    }
+  }
+
   const ConvShape& g_;
   std::int64_t group_;
   std::span<const Element> x_;
@@ -82,15 +96,12 @@ class Spread {
         if (ow >= 0) place[kr * g_.kernel[1] + kc] = oh * g_.out[1] + ow;
       }
     }
-    std::int64_t tap = col0 % taps;
     const Element* plane =
         gradient_.data() + (b * g_.out_channels + group_ * g_.out_group() + col0 / taps) * image;
-    for (std::int64_t col = col0; col < col1; ++col, ++out) {
-      *out = place[tap] < 0 ? zero_ : plane[place[tap]];
-      if (++tap == taps) {
-        tap = 0;
-        plane += image;
-      }
+    for (std::int64_t col = col0, tap = col0 % taps; col < col1; tap = 0, plane += image) {
+      const std::int64_t end = std::min(taps, tap + col1 - col);
+      col += end - tap;
+      for (; tap < end; ++tap, ++out) *out = place[tap] < 0 ? zero_ : plane[place[tap]];
     }
   }
 

@@ -2,16 +2,36 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace mantissa {
+
+// Leaves new elements as they are: a matrix of millions is about to be written anyway.
+template <class T>
+struct UninitialisedAllocator : std::allocator<T> {
+  template <class Other>
+  struct rebind {
+    using other = UninitialisedAllocator<Other>;
+  };
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+  }
+};
 
 template <class T>
 class Elements {
  public:
   std::span<const T> get() const { return looks_ ? seen_ : std::span<const T>(own_); }
-  // Room for its own elements; memory that it had is used again.
+  // Room for its own elements, to be written; memory that it had is used again.
   std::span<T> make(std::size_t count) {
     looks_ = false;
     own_.resize(count);
@@ -24,7 +44,7 @@ class Elements {
   }
 
  private:
-  std::vector<T> own_;
+  std::vector<T, UninitialisedAllocator<T>> own_;
   std::span<const T> seen_;
   bool looks_ = false;
 };

@@ -1,6 +1,10 @@
 #include "sim/trace/distribution.hpp"
 
+#include <hwy/contrib/sort/vqsort.h>
+
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <vector>
 
@@ -19,8 +23,9 @@ KsDistances ks_distances(std::span<const float> sample, double mu, double sigma)
   if (sample.empty()) return {};
   const auto count = static_cast<double>(sample.size());
   KsDistances distances;
-  std::vector<double> values(sample.begin(), sample.end());
-  std::sort(values.begin(), values.end());
+  std::vector<float> sorted(sample.begin(), sample.end());
+  hwy::Sorter()(sorted.data(), sorted.size(), hwy::SortAscending());
+  std::vector<double> values(sorted.begin(), sorted.end());
   double sum = 0;
   for (const double value : values) sum += value;
   const double mean = sum / count;
@@ -37,8 +42,11 @@ KsDistances ks_distances(std::span<const float> sample, double mu, double sigma)
     distances.normal = ks_distance(values, [&](double x) { return normal_cdf(x, mean, deviation); });
   if (scale > 0)
     distances.laplace = ks_distance(values, [&](double x) { return laplace_cdf(x, median, scale); });
-  for (double& value : values) value = std::fabs(value);
-  std::sort(values.begin(), values.end());
+  // Magnitudes ascend from the middle to both ends.
+  const auto positive = std::lower_bound(sorted.begin(), sorted.end(), 0.0F);
+  std::transform(sorted.begin(), positive, sorted.begin(), std::negate<>());
+  std::reverse(sorted.begin(), positive);
+  std::merge(sorted.begin(), positive, positive, sorted.end(), values.begin());
   if (sigma > 0)
     distances.lognormal = ks_distance(values, [&](double x) { return normal_cdf(std::log(x), mu, sigma); });
   return distances;
