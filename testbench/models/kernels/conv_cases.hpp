@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/mac/conv_shape.hpp"
-#include "models/random/stream.hpp"
+#include "models/mac/pass.hpp"
 
 namespace mantissa::test {
 
