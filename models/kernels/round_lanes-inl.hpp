@@ -30,6 +30,8 @@ constexpr bool has_directed_rounding = true;
 constexpr bool has_directed_rounding = false;
 #endif
 
+using Mode = Rounding::Mode;
+
 template <class T>
 using VecOf = hn::VFromD<hn::ScalableTag<T>>;
 
@@ -85,8 +87,11 @@ struct Lattice {
   // 2^exponent of s, at least the smallest normal.
   HWY_INLINE V Binade(V s) const { return hn::Max(hn::And(s, exponent_mask), smallest); }
 
-  // Ties to even. Results that round to zero are +0.
+  // To nearest, ties as the mode says.
+  template <Mode mode>
   HWY_INLINE V Nearest(V s) const {
+    static_assert(mode == Mode::rne);
+    // Results that round to zero are +0.
     const V t = Binade(s);
     return hn::NegMulAdd(t, nearest, hn::MulAdd(t, nearest, s));
   }

@@ -119,15 +119,16 @@ std::uint32_t add_aligned_group(std::uint32_t acc, std::span<const Product> grou
 }
 
 // fused, aligned and kulisch: a group whose products are all zero leaves the accumulator unchanged.
-std::uint32_t accumulate_groups(std::span<const Product> products, const Accumulator& how, Lfsr& draws) {
-  const std::size_t size = how.kind == Accumulator::Kind::kulisch ? products.size() : how.group;
+// add_group(acc, group, draw) gives the next accumulator.
+template <class Add>
+std::uint32_t accumulate_groups(std::span<const Product> products, const Accumulator& how, Lfsr& draws,
+                                const Add& add_group) {
+  const auto size = static_cast<std::size_t>(how.group_of(static_cast<std::int64_t>(products.size())));
   std::uint32_t acc = 0;
   for (std::size_t first = 0; first < products.size(); first += size) {
     const auto group = products.subspan(first, std::min(size, products.size() - first));
     const std::uint32_t draw = how.rounding.stochastic() ? draws.draw() : 0;
-    if (all_zero(group)) continue;
-    acc = how.kind == Accumulator::Kind::aligned ? add_aligned_group(acc, group, how)
-                                                 : add_fused(acc, group, how, draw);
+    if (!all_zero(group)) acc = add_group(acc, group, draw);
   }
   return acc;
 }
@@ -138,9 +139,19 @@ std::uint32_t accumulate_all(std::span<const Product> products, const Accumulato
       return accumulate_plain(products, how.format, how.rounding, draws.outer);
     case Accumulator::Kind::chunk:
       return accumulate_chunk(products, how, draws);
-    default:
-      return accumulate_groups(products, how, draws.outer);
+    case Accumulator::Kind::fused:
+    case Accumulator::Kind::kulisch:
+      return accumulate_groups(products, how, draws.outer,
+                               [&](std::uint32_t acc, std::span<const Product> group, std::uint32_t draw) {
+                                 return add_fused(acc, group, how, draw);
+                               });
+    case Accumulator::Kind::aligned:
+      return accumulate_groups(products, how, draws.outer,
+                               [&](std::uint32_t acc, std::span<const Product> group, std::uint32_t) {
+                                 return add_aligned_group(acc, group, how);
+                               });
   }
+  throw std::logic_error("an accumulator of a kind that check() refuses");
 }
 
 // The draws of output (row, col); tiles are numbered as in ARITHMETIC.md 7.

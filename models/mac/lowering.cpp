@@ -1,6 +1,7 @@
 #include "models/mac/lowering.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "models/parallel/parallel.hpp"
 
@@ -124,9 +125,12 @@ PassSides sides_of(const ConvShape& g, Pass pass) {
       return {g.batch * g.out[0] * g.out[1], g.out_group(), g.in_group() * taps};
     case Pass::input_gradient:
       return {g.batch * g.in[0] * g.in[1], g.in_group(), g.out_group() * taps};
-    default:
+    case Pass::weight_gradient:
       return {g.out_group(), g.in_group() * taps, g.batch * g.out[0] * g.out[1]};
+    case Pass::update:
+      break;
   }
+  throw std::invalid_argument("only the forward and the two backward passes of a layer are GEMMs");
 }
 
 template <class Element>
