@@ -16,6 +16,15 @@ package mantissa_pkg;
   localparam int unsigned RoundTz = 1;  // toward zero
   localparam int unsigned RoundSr = 2;  // stochastic: up iff fraction + random bits carry
 
+  localparam int unsigned RoundModes = 3;
+
+  // What the modes are: bit m is mode m's. A tie goes up from an odd number, from an even number;
+  // overflow gives the largest finite number, not Inf.
+  localparam int unsigned RoundNearest    = 1 << RoundNe;
+  localparam int unsigned RoundTieOddUp   = 1 << RoundNe;
+  localparam int unsigned RoundTieEvenUp  = 0;
+  localparam int unsigned RoundStopsAtMax = 1 << RoundTz;
+
   // Exception flags, invalid highest.
   typedef struct packed {
     logic invalid;
