@@ -75,8 +75,8 @@ void check_tensor(const Recipe& recipe, const std::string& key, const TensorForm
     case Arithmetic::gemmlowp:
       if (operand ? tensor.bits != 8 && tensor.bits != 16 : tensor.bits != 32)
         refuse(key + ".bits", operand ? "must be 8 or 16" : "must be 32: sums of gemmlowp stay FP32");
-      if (tensor.rounding.mode == Rounding::Mode::rtz)
-        refuse(key + ".rounding", "a gemmlowp quantizer rounds rne or sr:r");
+      if (!nearest_or_stochastic(traits_of(tensor.rounding.mode)))
+        refuse(key + ".rounding", "a gemmlowp quantizer rounds " + rounding_names(nearest_or_stochastic));
       break;
   }
 }
