@@ -162,7 +162,7 @@ UnitKind fp8_mac_kind() {
            {"e4m3 e6m5 sr:13, 3 stages",
             operand_formats(e4m3, e4m3)
                 .with({{"AccExp", 6}, {"AccMan", 5}, {"AccRound", sr}, {"RndBits", 13}, {"PipeStages", 3}})}},
-          {"e4m3 fp16", operand_formats(e4m3, e4m3).with({{"AccExp", 5}, {"AccMan", 10}})}, "AccRound"),
+          {"e5m2 fp16", operand_formats(e5m2, e5m2).with({{"AccExp", 5}, {"AccMan", 10}})}, "AccRound"),
       .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Mac>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp8MacReference>(p); },
       .optional_outputs = {"flags_o", "tap_o"},
