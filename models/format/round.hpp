@@ -34,6 +34,10 @@ constexpr bool rounds_up(Rounding rounding, bool odd, Half half, std::uint64_t t
       return false;
     case Rounding::Mode::sr:
       return ((top_bits + (draw & rounding.random_mask())) >> rounding.random_bits) != 0;
+    case Rounding::Mode::rna:
+      return half != Half::below;
+    case Rounding::Mode::rnz:
+      return half == Half::above;
   }
   refuse_rounding_mode(static_cast<int>(rounding.mode));
 }

@@ -11,13 +11,15 @@
 namespace mantissa {
 
 struct Rounding {
-  enum class Mode : std::uint8_t { rne, rtz, sr };  // numbered as in mantissa_pkg.sv
+  enum class Mode : std::uint8_t { rne, rtz, sr, rna, rnz };  // numbered as in mantissa_pkg.sv
   Mode mode = Mode::rne;
   int random_bits = 0;  // sr only: 1..32
 
   static constexpr Rounding rne() { return {Mode::rne, 0}; }
   static constexpr Rounding rtz() { return {Mode::rtz, 0}; }
   static constexpr Rounding sr(int random_bits) { return {Mode::sr, random_bits}; }
+  static constexpr Rounding rna() { return {Mode::rna, 0}; }
+  static constexpr Rounding rnz() { return {Mode::rnz, 0}; }
 
   constexpr bool nearest() const;     // never more than half a quantum away
   constexpr bool stochastic() const;  // takes R
@@ -51,6 +53,10 @@ inline constexpr std::array rounding_modes{
         .mode = Rounding::Mode::rtz, .name = "rtz", .nearest = false, .draws = false, .stops_at_max = true},
     RoundingTraits{
         .mode = Rounding::Mode::sr, .name = "sr", .nearest = false, .draws = true, .stops_at_max = false},
+    RoundingTraits{
+        .mode = Rounding::Mode::rna, .name = "rna", .nearest = true, .draws = false, .stops_at_max = false},
+    RoundingTraits{
+        .mode = Rounding::Mode::rnz, .name = "rnz", .nearest = true, .draws = false, .stops_at_max = false},
 };
 
 // The mode of a number, as RTL parameters have it. Throws std::invalid_argument where there is none.
@@ -69,6 +75,10 @@ constexpr decltype(auto) visit_rounding(Rounding::Mode mode, Visitor&& visitor) 
       return visitor(std::integral_constant<Mode, Mode::rtz>());
     case Mode::sr:
       return visitor(std::integral_constant<Mode, Mode::sr>());
+    case Mode::rna:
+      return visitor(std::integral_constant<Mode, Mode::rna>());
+    case Mode::rnz:
+      return visitor(std::integral_constant<Mode, Mode::rnz>());
   }
   refuse_rounding_mode(static_cast<int>(mode));
 }
@@ -81,7 +91,7 @@ constexpr const RoundingTraits& traits_of(Rounding::Mode mode) {
 constexpr bool Rounding::nearest() const { return traits_of(mode).nearest; }
 constexpr bool Rounding::stochastic() const { return traits_of(mode).draws; }
 
-// "rne, rtz, sr:r": the modes that `wanted` takes.
+// "rne, rtz, sr:r, ...": the modes that `wanted` takes.
 using RoundingFilter = bool (*)(const RoundingTraits&);
 constexpr bool any_rounding(const RoundingTraits&) { return true; }
 // The modes of a unit without rounding toward zero.

@@ -76,13 +76,37 @@ struct NearestEven {
   }
 };
 
+// A magnitude as a whole number, and where it stands: `below` the smallest normal number's binade the shift
+// to the target's spacing grows, `above` it the code's exponent.
+struct Place {
+  VU significand, above, below;
+
+  HWY_INLINE Place(VU a, VU field) {
+    const VU one = Const(1);
+    const VU exponent = hn::Max(hn::ShiftRight<23>(a), one);
+    const VU limited = hn::Max(exponent, field);
+    significand = hn::Sub(a, hn::ShiftLeft<23>(hn::Sub(exponent, one)));
+    above = hn::Sub(limited, field);
+    below = hn::Sub(limited, exponent);
+  }
+  // 24 bits shifted by 31 leave nothing: deeper shifts need not be told apart.
+  HWY_INLINE VU Shift(VU keep) const { return hn::Min(hn::Add(below, keep), Const(31)); }
+  HWY_INLINE MU IsInexact(VU shift) const {
+    return hn::Ne(hn::Shl(hn::Shr(significand, shift), shift), significand);
+  }
+  // `own` is the significand rounded at the spacing of its own binade.
+  HWY_INLINE MU IsTiny(VU own, VU hidden) const {
+    const MU reaches = hn::And(hn::Eq(below, Const(1)), hn::Eq(hn::ShiftRight<1>(own), hidden));
+    return hn::AndNot(reaches, hn::Ne(below, hn::Zero(DU())));
+  }
+};
+
 // Round down the magnitude after adding R below the last place (sr), or nothing (rtz).
 struct Downward {
-  VU field, one, hidden, mantissa_bits, keep, random_bits, random_mask;
+  VU field, hidden, mantissa_bits, keep, random_bits, random_mask;
 
   Downward(const ConversionGrid& g, Rounding rounding)
       : field(Const(g.field)),
-        one(Const(1)),
         hidden(Const(1U << g.mantissa_bits)),
         mantissa_bits(Const(g.mantissa_bits)),
         keep(Const(23 - g.mantissa_bits - rounding.random_bits)),
@@ -91,22 +115,45 @@ struct Downward {
 
   template <bool counting>
   HWY_INLINE Magnitude Round(VU a, VU draw) const {
-    const DU du;
-    const VU exponent = hn::Max(hn::ShiftRight<23>(a), one);
-    const VU significand = hn::Sub(a, hn::ShiftLeft<23>(hn::Sub(exponent, one)));
-    const VU above = hn::Sub(hn::Max(exponent, field), field);
-    const VU below = hn::Sub(hn::Max(exponent, field), exponent);
+    const Place x(a, field);
     const VU random = hn::And(draw, random_mask);
-    // 24 bits shifted by 31 leave nothing: deeper shifts need not be told apart.
-    const VU shift = hn::Min(hn::Add(below, keep), Const(31));
-    const VU count = hn::Shr(hn::Add(hn::Shr(significand, shift), random), random_bits);
-    Magnitude result{hn::Add(count, hn::Shl(above, mantissa_bits)), hn::Eq(a, a), hn::Eq(a, a)};
+    const VU shift = x.Shift(keep);
+    const VU count = hn::Shr(hn::Add(hn::Shr(x.significand, shift), random), random_bits);
+    Magnitude result{hn::Add(count, hn::Shl(x.above, mantissa_bits)), hn::Eq(a, a), hn::Eq(a, a)};
     if constexpr (counting) {
-      const VU whole = hn::Min(hn::Add(shift, random_bits), Const(31));
-      result.inexact = hn::Ne(hn::Shl(hn::Shr(significand, whole), whole), significand);
-      const VU own = hn::Shr(hn::Add(hn::Shr(significand, keep), random), random_bits);
-      const MU reaches = hn::And(hn::Eq(below, one), hn::Eq(hn::ShiftRight<1>(own), hidden));
-      result.tiny = hn::AndNot(reaches, hn::Ne(below, hn::Zero(du)));
+      result.inexact = x.IsInexact(hn::Min(hn::Add(shift, random_bits), Const(31)));
+      const VU own = hn::Shr(hn::Add(hn::Shr(x.significand, keep), random), random_bits);
+      result.tiny = x.IsTiny(own, hidden);
+    }
+    return result;
+  }
+};
+
+// Round to nearest, ties away from zero or toward it: down, after adding half of the last place, or a little
+// less.
+template <bool away>
+struct NearestTied {
+  VU field, hidden, mantissa_bits, keep;
+
+  explicit NearestTied(const ConversionGrid& g)
+      : field(Const(g.field)),
+        hidden(Const(1U << g.mantissa_bits)),
+        mantissa_bits(Const(g.mantissa_bits)),
+        keep(Const(23 - g.mantissa_bits)) {}
+
+  HWY_INLINE VU Shifted(VU significand, VU shift) const {
+    const VU half = hn::Shl(Const(1), hn::Sub(shift, Const(1)));
+    return hn::Shr(hn::Add(significand, away ? half : hn::Sub(half, Const(1))), shift);
+  }
+  template <bool counting>
+  HWY_INLINE Magnitude Round(VU a, VU) const {
+    const Place x(a, field);
+    const VU shift = x.Shift(keep);
+    const VU count = Shifted(x.significand, shift);
+    Magnitude result{hn::Add(count, hn::Shl(x.above, mantissa_bits)), hn::Eq(a, a), hn::Eq(a, a)};
+    if constexpr (counting) {
+      result.inexact = x.IsInexact(shift);
+      result.tiny = x.IsTiny(Shifted(x.significand, keep), hidden);
     }
     return result;
   }
@@ -117,6 +164,9 @@ HWY_INLINE auto RounderOf(const ConversionGrid& g, Rounding rounding) {
   if constexpr (mode == Mode::rne) {
     (void)rounding;
     return NearestEven(g);
+  } else if constexpr (mode == Mode::rna || mode == Mode::rnz) {
+    (void)rounding;
+    return NearestTied<mode == Mode::rna>(g);
   } else {
     static_assert(mode == Mode::rtz || mode == Mode::sr);
     return Downward(g, rounding);

@@ -92,6 +92,10 @@ struct GemmlowpRounder {
     const DI di;
     if constexpr (mode == Mode::rtz) {
       return hn::Zero(di);
+    } else if constexpr (mode == Mode::rna || mode == Mode::rnz) {
+      const V half = hn::Set(D(), 0.5F);
+      const auto up = mode == Mode::rna ? hn::Ge(fraction, half) : hn::Gt(fraction, half);
+      return hn::IfThenElseZero(hn::RebindMask(di, up), hn::Set(di, 1));
     } else {
       static_assert(mode == Mode::sr);
       const VI f = hn::ConvertTo(di, hn::Mul(fraction, ones));

@@ -90,10 +90,19 @@ struct Lattice {
   // To nearest, ties as the mode says.
   template <Mode mode>
   HWY_INLINE V Nearest(V s) const {
-    static_assert(mode == Mode::rne);
-    // Results that round to zero are +0.
     const V t = Binade(s);
-    return hn::NegMulAdd(t, nearest, hn::MulAdd(t, nearest, s));
+    if constexpr (mode == Mode::rne) {
+      // Results that round to zero are +0.
+      return hn::NegMulAdd(t, nearest, hn::MulAdd(t, nearest, s));
+    } else {
+      static_assert(mode == Mode::rna || mode == Mode::rnz);
+      const V m = hn::Abs(s);
+      const V below = Floor(m, t, floor, quantum);
+      const V step = hn::Mul(t, quantum);
+      const V twice = hn::Mul(hn::Sub(m, below), hn::Set(D(), T{2}));  // of the rest, which is exact
+      const auto up = mode == Mode::rna ? hn::Ge(twice, step) : hn::Gt(twice, step);
+      return hn::CopySignToAbs(hn::Add(below, hn::IfThenElseZero(up, step)), s);
+    }
   }
 
   // The largest multiple of t * quantum, or of t * quantum * 2^-r with step = floor_random, that is <= m; m
