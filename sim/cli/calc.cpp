@@ -200,6 +200,7 @@ void add_calc(CLI::App& program) {
   calc->require_subcommand(1);
   add_convert(*calc);
   add_mac(*calc);
+  add_dot(*calc);
   add_arithmetic(*calc);
   add_prune(*calc);
   add_lfsr(*calc);
