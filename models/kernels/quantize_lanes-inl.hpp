@@ -170,17 +170,18 @@ HWY_INLINE void RoundWith(const Rounder& rounder, const ConversionGrid& g, const
   }
 }
 
-// `count` numbers into a sink. Only a stochastic rounding reads `draw`.
-template <class Sink>
+// `count` numbers into a sink. Only a stochastic rounding reads `draw`. Goes through the table of modes
+// itself, inline: visit_rounding() would call a function for every block of draws, with the sink in memory.
+template <std::size_t number = 0, class Sink>
 HWY_INLINE void RoundInto(const Sink& sink, const ConversionGrid& g, Rounding rounding, const float* in,
                           const std::uint32_t* draw, std::size_t count, ConversionCounts* counts) {
-  visit_rounding(rounding.mode, [&](auto mode) HWY_ATTR {
-    // Copies: stores through the sink's pointer cannot change them.
-    const Sink own_sink = sink;
-    const ConversionGrid grid = g;
-    const auto rounder = RounderOf<decltype(mode)::value>(grid, rounding);
-    RoundWith<traits_of(decltype(mode)::value).draws>(rounder, grid, own_sink, in, draw, count, counts);
-  });
+  if constexpr (number == rounding_modes.size()) {
+    refuse_rounding_mode(static_cast<int>(rounding.mode));
+  } else if (constexpr RoundingTraits known = rounding_modes[number]; rounding.mode == known.mode) {
+    RoundWith<known.draws>(RounderOf<known.mode>(g, rounding), g, sink, in, draw, count, counts);
+  } else {
+    RoundInto<number + 1>(sink, g, rounding, in, draw, count, counts);
+  }
 }
 
 }  // namespace mantissa::kernels::HWY_NAMESPACE
