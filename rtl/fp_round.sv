@@ -30,6 +30,10 @@ module fp_round #(
   output mantissa_pkg::flags_t flags_o
 );
 
+  if (Round >= mantissa_pkg::RoundModes) begin : gen_bad_round
+    $error("fp_round: Round must be a mode of mantissa_pkg");
+  end
+
   if ((Round == mantissa_pkg::RoundSr) != (RndBits > 0)) begin : gen_bad_rnd_bits
     $error("fp_round: RndBits must be 1 or more for RoundSr, 0 otherwise");
   end
@@ -39,7 +43,10 @@ module fp_round #(
   localparam bit          HasInf   = Ieee && (Man > 0);
   localparam bit          HasNan   = (Specials != mantissa_pkg::SpecialsFinite);
   localparam bit          HasNegZero = (Specials != mantissa_pkg::SpecialsFnuz);
-  localparam bit          ToNearest  = (Round == mantissa_pkg::RoundNe);
+  localparam bit          ToNearest  = 1'(mantissa_pkg::RoundNearest >> Round);
+  localparam bit          TieOddUp   = 1'(mantissa_pkg::RoundTieOddUp >> Round);
+  localparam bit          TieEvenUp  = 1'(mantissa_pkg::RoundTieEvenUp >> Round);
+  localparam bit          StopsAtMax = 1'(mantissa_pkg::RoundStopsAtMax >> Round);
 
   localparam logic [Width-2:0] AllOnes = {Width - 1{1'b1}};
   localparam logic [Width-2:0] InfCode = AllOnes << Man;
@@ -81,8 +88,9 @@ module fp_round #(
     logic rest;
     assign half   = placed[Drop-1];
     assign rest   = (placed[Drop-2:0] != '0) | lost;
-    assign up     = half & (rest | placed[Drop]);
-    assign own_up = sig_i[Drop-1];  // asked only where all bits above are ones: a tie goes up
+    assign up     = half & (rest | (placed[Drop] ? TieOddUp : TieEvenUp));
+    // Asked only where all bits above are ones: an odd number.
+    assign own_up = sig_i[Drop-1] & ((sig_i[Drop-2:0] != '0) | TieOddUp);
   end else if (Round == mantissa_pkg::RoundSr) begin : gen_stochastic
     logic [RndBits:0] sum;
     logic [RndBits:0] own_sum;
@@ -90,7 +98,7 @@ module fp_round #(
     assign own_sum = {1'b0, sig_i[Drop-1-:RndBits]} + {1'b0, rnd_i};
     assign up      = sum[RndBits];
     assign own_up  = own_sum[RndBits];
-  end else begin : gen_toward_zero
+  end else if (Round == mantissa_pkg::RoundTz) begin : gen_toward_zero
     assign up     = 1'b0;
     assign own_up = 1'b0;
   end
@@ -133,7 +141,7 @@ module fp_round #(
     end else if (zero_i) begin
       code_o = {neg_i & HasNegZero, {Width - 1{1'b0}}};
     end else if (overflow) begin
-      code_o           = (Round == mantissa_pkg::RoundTz) ? signed_max : infinite;
+      code_o           = StopsAtMax ? signed_max : infinite;
       flags_o.overflow = 1'b1;
       flags_o.inexact  = 1'b1;
     end else begin

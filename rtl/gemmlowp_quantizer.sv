@@ -7,7 +7,7 @@
 
 module gemmlowp_quantizer #(
   parameter  int unsigned Bits       = 8,                      // 8 or 16
-  parameter  int unsigned Round      = mantissa_pkg::RoundNe,  // or RoundSr
+  parameter  int unsigned Round      = mantissa_pkg::RoundNe,  // to nearest, or RoundSr
   parameter  int unsigned RndBits    = 0,                      // 0 unless Round is RoundSr
   parameter  int unsigned PipeStages = 0,
   localparam int unsigned RndW       = (RndBits == 0) ? 1 : RndBits
@@ -32,8 +32,12 @@ module gemmlowp_quantizer #(
     $error("gemmlowp_quantizer: PipeStages must be 0 to 2");
   end
 
-  if (Round != mantissa_pkg::RoundNe && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
-    $error("gemmlowp_quantizer: Round must be RoundNe or RoundSr");
+  localparam bit ToNearest = 1'(mantissa_pkg::RoundNearest >> Round);
+  localparam bit TieOddUp  = 1'(mantissa_pkg::RoundTieOddUp >> Round);
+  localparam bit TieEvenUp = 1'(mantissa_pkg::RoundTieEvenUp >> Round);
+
+  if (!ToNearest && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
+    $error("gemmlowp_quantizer: Round must be a mode to nearest, or RoundSr");
   end
 
   // ---------------------------------------------------------------------------------- subtract
@@ -163,10 +167,11 @@ module gemmlowp_quantizer #(
       logic unused_fraction;
       assign unused_fraction = ^fraction[Frac-RndBits-1:0];
     end
-  end else begin : gen_nearest
+  end else if (ToNearest) begin : gen_nearest
     // The fraction is exact wherever its first bit is set: a tie is a tie.
     logic unused_rnd;
-    assign up         = fraction[Frac-1] & (whole[0] | (fraction[Frac-2:0] != '0));
+    assign up         = fraction[Frac-1] &
+        ((fraction[Frac-2:0] != '0) | (whole[0] ? TieOddUp : TieEvenUp));
     assign unused_rnd = ^steps.rnd;
   end
 

@@ -15,6 +15,17 @@ package mantissa_pkg;
   localparam int unsigned RoundNe = 0;  // to nearest, ties to even
   localparam int unsigned RoundTz = 1;  // toward zero
   localparam int unsigned RoundSr = 2;  // stochastic: up iff fraction + random bits carry
+  localparam int unsigned RoundNa = 3;  // to nearest, ties away from zero
+  localparam int unsigned RoundNz = 4;  // to nearest, ties toward zero
+
+  localparam int unsigned RoundModes = 5;
+
+  // What the modes are: bit m is mode m's. A tie goes up from an odd number, from an even number;
+  // overflow gives the largest finite number, not Inf.
+  localparam int unsigned RoundNearest    = (1 << RoundNe) | (1 << RoundNa) | (1 << RoundNz);
+  localparam int unsigned RoundTieOddUp   = (1 << RoundNe) | (1 << RoundNa);
+  localparam int unsigned RoundTieEvenUp  = 1 << RoundNa;
+  localparam int unsigned RoundStopsAtMax = 1 << RoundTz;
 
   // Exception flags, invalid highest.
   typedef struct packed {

@@ -11,7 +11,7 @@
 // then sends them again.
 
 module weight_update #(
-  parameter  int unsigned Round           = mantissa_pkg::RoundNe,  // or RoundSr, of 13 bits
+  parameter  int unsigned Round           = mantissa_pkg::RoundNe,  // to nearest, or RoundSr of 13 bits
   parameter  int unsigned UnscaleByFactor = 0,                      // 1: not an exponent
   parameter  int unsigned PipeStages      = 0,
   localparam int unsigned RndBits         = (Round == mantissa_pkg::RoundSr) ? 13 : 0,
@@ -45,8 +45,9 @@ module weight_update #(
     $error("weight_update: PipeStages must be 0 to 4");
   end
 
-  if (Round != mantissa_pkg::RoundNe && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
-    $error("weight_update: Round must be RoundNe or RoundSr");
+  localparam bit ToNearest = 1'(mantissa_pkg::RoundNearest >> Round);
+  if (!ToNearest && Round != mantissa_pkg::RoundSr) begin : gen_bad_round
+    $error("weight_update: Round must be a mode to nearest, or RoundSr");
   end
 
   localparam int unsigned ExpW      = 10;  // holds the exponents of all FP32 products

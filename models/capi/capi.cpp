@@ -60,14 +60,14 @@ constexpr int handle_of(Rounding rounding) {
 }
 
 Rounding rounding_of(int handle) {
-  if (handle == handle_of(Rounding::rne())) return Rounding::rne();
-  if (handle == handle_of(Rounding::rtz())) return Rounding::rtz();
-  const Rounding stochastic = Rounding::sr(handle & 255);
-  if (handle != handle_of(stochastic) || stochastic.random_bits < 1 || stochastic.random_bits > 32) {
+  try {
+    const Rounding rounding{rounding_mode(handle >> 8), handle & 255};
+    rounding.check();
+    return rounding;
+  } catch (const std::invalid_argument&) {
     throw std::invalid_argument(std::to_string(handle) +
                                 " is not a rounding handle; mantissa_rounding() gives them");
   }
-  return stochastic;
 }
 
 Overflow overflow_of(int overflow) {

@@ -49,7 +49,7 @@ MANTISSA_API const char* mantissa_last_error(void);
 MANTISSA_API int mantissa_format(const char* name);
 /* Width of its codes in bits. */
 MANTISSA_API int mantissa_format_bits(int format);
-/* A handle for "rne", "rtz", "sr:8". */
+/* A handle for a rounding mode of ARITHMETIC.md 2: "rne", "sr:8". */
 MANTISSA_API int mantissa_rounding(const char* name);
 
 /* A double rounded to a code, and a code's exact value. */

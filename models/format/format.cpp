@@ -80,6 +80,11 @@ std::string_view suffix_name(Specials specials) {
 
 }  // namespace
 
+void refuse_specials(Specials unknown) {
+  throw std::invalid_argument("special codes of kind " + std::to_string(static_cast<int>(unknown)) +
+                              " do not exist; known are ieee, fn, finite, fnuz");
+}
+
 Format Format::parse(std::string_view name) {
   std::size_t colon = name.find(':');
   Format format = parse_base(name.substr(0, colon), name);

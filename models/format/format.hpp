@@ -14,6 +14,7 @@ enum class Specials : std::uint8_t {
   finite,  // every code is a number (OCP FP6, FP4)
   fnuz,    // NaN is 10..0, no Inf, no negative zero
 };
+[[noreturn]] void refuse_specials(Specials unknown);  // std::invalid_argument
 
 // Every format has 2..8 exponent bits and 0..23 mantissa bits, so a code fits 32 bits. Public members only:
 // a Format is also a template argument (see named.hpp).
@@ -60,9 +61,11 @@ struct Format {
         return inf_code() - 1;
       case Specials::fn:
         return magnitude_mask() - 1;
-      default:
+      case Specials::finite:
+      case Specials::fnuz:
         return magnitude_mask();
     }
+    refuse_specials(specials);
   }
   // The canonical NaN, sign 0; only where has_nan().
   constexpr std::uint32_t nan_code() const {
@@ -71,9 +74,11 @@ struct Format {
         return inf_code() | (mantissa_bits > 0 ? 1U << (mantissa_bits - 1) : 0U);
       case Specials::fnuz:
         return sign_bit();
-      default:
+      case Specials::fn:
+      case Specials::finite:
         return magnitude_mask();
     }
+    refuse_specials(specials);
   }
 
   constexpr bool is_nan(std::uint32_t code) const {
@@ -84,9 +89,10 @@ struct Format {
         return (code & magnitude_mask()) == magnitude_mask();
       case Specials::fnuz:
         return (code & code_mask()) == sign_bit();
-      default:
+      case Specials::finite:
         return false;
     }
+    refuse_specials(specials);
   }
   constexpr bool is_signalling(std::uint32_t code) const {
     return has_inf() && is_nan(code) && (code & (1U << (mantissa_bits - 1))) == 0;

@@ -23,6 +23,25 @@ struct Multiple {
   bool inexact = false;
 };
 
+// Which neighbour a value between two of them takes (ARITHMETIC.md 2): floor(n) + 1 rather than floor(n). The
+// fraction f is not 0; `top_bits` are the first random_bits of it.
+enum class Half : std::uint8_t { below, at, above };
+constexpr bool rounds_up(Rounding rounding, bool odd, Half half, std::uint64_t top_bits, std::uint32_t draw) {
+  switch (rounding.mode) {
+    case Rounding::Mode::rne:
+      return half == Half::above || (half == Half::at && odd);
+    case Rounding::Mode::rtz:
+      return false;
+    case Rounding::Mode::sr:
+      return ((top_bits + (draw & rounding.random_mask())) >> rounding.random_bits) != 0;
+    case Rounding::Mode::rna:
+      return half != Half::below;
+    case Rounding::Mode::rnz:
+      return half == Half::above;
+  }
+  refuse_rounding_mode(static_cast<int>(rounding.mode));
+}
+
 // Finite values only. `draw` supplies R in its low rounding.random_bits bits.
 constexpr Multiple round_to_multiple(const Exact& value, int quantum, Rounding rounding, std::uint32_t draw) {
   const int drop = 63 - (value.exponent - quantum);  // bits of the significand below one quantum
@@ -31,20 +50,14 @@ constexpr Multiple round_to_multiple(const Exact& value, int quantum, Rounding r
   const std::uint64_t whole = drop > 63 ? 0 : sig >> drop;
   const std::uint64_t fraction = drop > 63 ? sig : sig & ((std::uint64_t{1} << drop) - 1);
   if (fraction == 0) return {whole, false};
-  bool up = false;
-  if (rounding.mode == Rounding::Mode::rne) {
-    // drop == 64: the half is bit 63, which is set; drop > 64: below half.
-    if (drop <= 64) {
-      const std::uint64_t half = std::uint64_t{1} << (drop - 1);
-      up = fraction > half || (fraction == half && (whole & 1) != 0);
-    }
-  } else if (rounding.mode == Rounding::Mode::sr) {
-    // F = floor(f * 2^r): the top r bits of the fraction. Up iff F + R carries out of r bits.
-    const int r = rounding.random_bits;
-    const int below = drop - r;
-    const std::uint64_t f = below >= 64 ? 0 : (below >= 0 ? fraction >> below : fraction << -below);
-    up = ((f + (draw & rounding.random_mask())) >> r) != 0;
-  }
+  // drop == 64: the half is bit 63, which is set; drop > 64: below half.
+  const std::uint64_t middle = std::uint64_t{1} << (std::min(drop, 64) - 1);
+  const Half half = drop > 64 || fraction < middle ? Half::below
+                    : fraction == middle           ? Half::at
+                                                   : Half::above;
+  const int below = drop - rounding.random_bits;
+  const std::uint64_t top_bits = below >= 64 ? 0 : (below >= 0 ? fraction >> below : fraction << -below);
+  const bool up = rounds_up(rounding, (whole & 1) != 0, half, top_bits, draw);
   return {whole + (up ? 1 : 0), true};
 }
 
@@ -93,7 +106,7 @@ constexpr Rounded round(const Exact& value, const Format& format, Rounding round
   flags.inexact = rounded.inexact;
   if (code > format.max_code()) {
     flags.overflow = flags.inexact = true;
-    if (overflow == Overflow::ieee && rounding.mode != Rounding::Mode::rtz) {
+    if (overflow == Overflow::ieee && !traits_of(rounding.mode).stops_at_max) {
       Rounded result = detail::infinite(value.negative, format, overflow);
       result.flags |= flags;
       return result;

@@ -34,7 +34,7 @@ inline ConversionGrid grid_of(const Conversion& how) {
   grid.sign = to.sign_bit();
   grid.max = to.max_code();
   grid.inf = saturate ? to.max_code() : (to.has_inf() ? to.inf_code() : to.nan_code());
-  grid.beyond = how.rounding.mode == Rounding::Mode::rtz ? to.max_code() : grid.inf;
+  grid.beyond = traits_of(how.rounding.mode).stops_at_max ? to.max_code() : grid.inf;
   grid.nan = to.has_nan() ? to.nan_code() : to.max_code();
   grid.unsigned_beyond = !saturate && !to.has_inf();
   grid.unsigned_zero = !to.has_negative_zero();

@@ -12,11 +12,6 @@
 namespace mantissa::kernels {
 namespace {
 
-bool is_fp32_rne(const Accumulator& how) {
-  return how.kind == Accumulator::Kind::plain && how.format == formats::fp32 &&
-         how.rounding == Rounding::rne();
-}
-
 GemmCounts scalar_gemm(const GemmOperands& operands, const GemmOptions& options, std::span<float> c,
                        int threads) {
   std::atomic<std::uint64_t> suppressed{0};
@@ -52,7 +47,7 @@ GemmCounts gemm(const GemmOperands& operands, const GemmOptions& options, std::s
   check_gemm(operands, options, c.size());
   const Accumulator& how = options.accumulator;
   const bool fp32_operands = exact_in_fp32(operands.a_format) && exact_in_fp32(operands.b_format);
-  if (is_fp32_rne(how) && fp32_operands) {
+  if (how.is_fp32_rne() && fp32_operands) {
     gemm_fp32(operands, c, threads);
   } else if (gemm_aligned_supports(operands, how)) {
     gemm_aligned(operands, options, c, threads);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "models/kernels/aligned_buffer.hpp"
@@ -292,9 +293,9 @@ void RunInLanes(const Job& job, int threads) {
   const int p = how.format.precision();
   const bool float_range = how.format.min_exponent() >= formats::fp32.min_exponent();
   if constexpr (!std::is_same_v<Shape, FusedTile>) {
-    if constexpr (mode == Mode::rne) {
+    if constexpr (traits_of(mode).nearest) {
       // Plain FP32 has a kernel of its own, gemm_fp32.
-      if constexpr (std::is_same_v<Shape, ChunkTile>) {
+      if constexpr (mode == Mode::rne && std::is_same_v<Shape, ChunkTile>) {
         if (how.format == formats::fp32) return RunAll<Shape, Fp32Step, mode>(job, threads);
       }
       if (float_range && p <= 11 && product_bits(job.op.a_format, job.op.b_format) <= p) {
@@ -314,34 +315,28 @@ void RunInLanes(const Job& job, int threads) {
 
 template <class Shape>
 void RunMode(const Job& job, int threads) {
-  switch (job.how().rounding.mode) {
-    case Mode::rne:
-      return RunInLanes<Shape, Mode::rne>(job, threads);
-    case Mode::rtz:
-      return RunInLanes<Shape, Mode::rtz>(job, threads);
-    case Mode::sr:
-      return RunInLanes<Shape, Mode::sr>(job, threads);
-  }
+  visit_rounding(job.how().rounding.mode,
+                 [&](auto mode) { RunInLanes<Shape, decltype(mode)::value>(job, threads); });
 }
 
 void GemmRounded(const GemmOperands& op, const GemmOptions& options, const DecodeTable& a_table,
                  const DecodeTable& b_table, float* c, int threads) {
   const Accumulator& how = options.accumulator;
-  std::size_t group = 1;
-  if (how.kind == Accumulator::Kind::chunk || how.kind == Accumulator::Kind::fused) group = how.group;
-  if (how.kind == Accumulator::Kind::kulisch) group = op.k;
-  group = std::min<std::size_t>(group, op.k);
+  const auto group = static_cast<std::size_t>(std::min(how.group_of(op.k), op.k));
   const std::size_t block_k = std::max<std::size_t>(wanted_block_k / group, 1) * group;
   const Job job{op, options, a_table, b_table, c, group, block_k};
   switch (how.kind) {
+    case Accumulator::Kind::plain:
+      return RunMode<PlainTile>(job, threads);
     case Accumulator::Kind::chunk:
       return RunMode<ChunkTile>(job, threads);
     case Accumulator::Kind::fused:
     case Accumulator::Kind::kulisch:
       return RunMode<FusedTile>(job, threads);
-    default:
-      return RunMode<PlainTile>(job, threads);
+    case Accumulator::Kind::aligned:
+      break;
   }
+  throw std::logic_error("gemm_rounded has no accumulator of the kind " + how.kind_name());
 }
 
 }  // namespace mantissa::kernels::HWY_NAMESPACE
@@ -351,11 +346,28 @@ HWY_AFTER_NAMESPACE();
 namespace mantissa::kernels {
 HWY_EXPORT(GemmRounded);
 
+namespace {
+
+// The kinds that have tiles.
+bool has_tiles(const Accumulator& how) {
+  switch (how.kind) {
+    case Accumulator::Kind::plain:
+    case Accumulator::Kind::fused:
+    case Accumulator::Kind::kulisch:
+      return true;
+    case Accumulator::Kind::chunk:
+      return how.inner_format == how.format && how.inner_rounding == how.rounding;
+    case Accumulator::Kind::aligned:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool gemm_rounded_supports(const GemmOperands& operands, const Accumulator& how) {
-  const bool same_inner = how.kind != Accumulator::Kind::chunk ||
-                          (how.inner_format == how.format && how.inner_rounding == how.rounding);
-  return how.kind != Accumulator::Kind::aligned && same_inner && how.format.has_inf() &&
-         how.format.precision() + how.rounding.random_bits <= 51 && how.rounding.random_bits <= 31 &&
+  return has_tiles(how) && how.format.has_inf() && how.format.precision() + how.rounding.random_bits <= 51 &&
+         how.rounding.random_bits <= 31 &&
          how.format.min_exponent() <=
              operands.a_format.min_quantum() + operands.b_format.min_quantum() + 48 &&
          exact_in_fp32(operands.a_format) && exact_in_fp32(operands.b_format);

@@ -1,5 +1,5 @@
-// GEMM with any accumulator that rounds sums to a format: plain, chunk, fused, kulisch; rne, rtz, sr. Vectors
-// run over output columns, each lane does what the scalar model does, in the same order.
+// GEMM with any accumulator that rounds sums to a format: plain, chunk, fused, kulisch; every rounding.
+// Vectors run over output columns, each lane does what the scalar model does, in the same order.
 #pragma once
 
 #include <cstdint>

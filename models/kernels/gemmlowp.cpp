@@ -80,13 +80,28 @@ struct GemmlowpRounder {
     if constexpr (mode == Mode::rne) {
       // The last place of the sum is 1.
       return hn::Sub(hn::BitCast(di, hn::Add(t, to_integer)), integer_bits);
+    } else {
+      const VI whole = hn::ConvertTo(di, t);
+      const V fraction = hn::Sub(t, hn::ConvertTo(d, whole));  // exact
+      return hn::Add(whole, Up(fraction, draw));
     }
-    const VI whole = hn::ConvertTo(di, t);
-    if constexpr (mode == Mode::rtz) return whole;
-    // Up iff F + R >= 2^r (ARITHMETIC.md 2); the fraction is exact.
-    const VI f = hn::ConvertTo(di, hn::Mul(hn::Sub(t, hn::ConvertTo(d, whole)), ones));
-    const auto below = hn::Lt(hn::Add(f, hn::And(draw, random_mask)), all);
-    return hn::Add(whole, hn::IfThenZeroElse(below, hn::Set(di, 1)));
+  }
+
+  // 1 where the integer above is taken, else 0 (ARITHMETIC.md 2).
+  HWY_INLINE VI Up(V fraction, VI draw) const {
+    const DI di;
+    if constexpr (mode == Mode::rtz) {
+      return hn::Zero(di);
+    } else if constexpr (mode == Mode::rna || mode == Mode::rnz) {
+      const V half = hn::Set(D(), 0.5F);
+      const auto up = mode == Mode::rna ? hn::Ge(fraction, half) : hn::Gt(fraction, half);
+      return hn::IfThenElseZero(hn::RebindMask(di, up), hn::Set(di, 1));
+    } else {
+      static_assert(mode == Mode::sr);
+      const VI f = hn::ConvertTo(di, hn::Mul(fraction, ones));
+      const auto below = hn::Lt(hn::Add(f, hn::And(draw, random_mask)), all);
+      return hn::IfThenZeroElse(below, hn::Set(di, 1));
+    }
   }
 };
 
@@ -95,7 +110,7 @@ HWY_INLINE std::uint64_t RoundRow(const GemmlowpRange& range, Rounding rounding,
                                   const float* in, const std::uint32_t* draw, std::size_t count) {
   const D d;
   const DI di;
-  constexpr bool random = mode == Mode::sr;
+  constexpr bool random = traits_of(mode).draws;
   const GemmlowpRounder<mode> rounder(range, rounding);
   const auto* words = reinterpret_cast<const std::int32_t*>(draw);
   const std::size_t lanes = hn::Lanes(d);
@@ -118,9 +133,10 @@ HWY_INLINE std::uint64_t RoundRow(const GemmlowpRange& range, Rounding rounding,
 template <class Sink>
 HWY_INLINE std::uint64_t RoundAny(const GemmlowpRange& range, Rounding rounding, const Sink& sink,
                                   const float* in, const std::uint32_t* draw, std::size_t count) {
-  if (rounding.mode == Mode::rne) return RoundRow<Mode::rne>(range, rounding, sink, in, draw, count);
-  if (rounding.mode == Mode::rtz) return RoundRow<Mode::rtz>(range, rounding, sink, in, draw, count);
-  return RoundRow<Mode::sr>(range, rounding, sink, in, draw, count);
+  return visit_rounding(rounding.mode, [&](auto mode) HWY_ATTR {
+    const Sink own_sink = sink;  // a copy, which stores cannot change
+    return RoundRow<decltype(mode)::value>(range, rounding, own_sink, in, draw, count);
+  });
 }
 
 std::uint64_t GemmlowpCodes(const GemmlowpRange& range, Rounding rounding, const float* in,

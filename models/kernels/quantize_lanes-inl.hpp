@@ -12,107 +12,13 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "models/kernels/conversion_grid.hpp"
+#include "models/kernels/code_rounders-inl.hpp"
 #include "models/kernels/float_lanes-inl.hpp"
 #include "models/kernels/prefetch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using Mode = Rounding::Mode;
-using DU = hn::ScalableTag<std::uint32_t>;
-using DF = hn::ScalableTag<float>;
-using VU = hn::VFromD<DU>;
-using MU = hn::Mask<DU>;
-
-HWY_INLINE VU Const(std::uint32_t value) { return hn::Set(DU(), value); }
-HWY_INLINE MU IsGreater(VU a, VU b) {
-  const hn::RebindToSigned<DU> di;
-  return hn::RebindMask(DU(), hn::Gt(hn::BitCast(di, a), hn::BitCast(di, b)));
-}
-
-// Magnitude codes before overflow, and what was lost on the way.
-struct Magnitude {
-  VU code;
-  MU inexact;
-  MU tiny;  // below the smallest normal even when rounded at its own binade's spacing
-};
-
-// Round to nearest. A normal's code is its FP32 pattern shifted right, with the carry of the rounding running
-// into the exponent; a subnormal is rounded by an addition whose last place is the subnormal spacing.
-struct Nearest {
-  VU shift, half_below, one, offset, smallest, magic_bits;
-  hn::VFromD<DF> magic;
-
-  explicit Nearest(const ConversionGrid& g)
-      : shift(Const(23 - g.mantissa_bits)),
-        // Ties go to an even multiple of the spacing. Without mantissa bits a normal is 1 times it: odd, so
-        // always up.
-        half_below(Const((1U << (22 - g.mantissa_bits)) - (g.mantissa_bits == 0 ? 0 : 1))),
-        one(Const(g.mantissa_bits == 0 ? 0 : 1)),
-        offset(Const(static_cast<std::uint32_t>(g.field - 1) << g.mantissa_bits)),
-        smallest(Const(static_cast<std::uint32_t>(g.field) << 23)),
-        magic_bits(Const(static_cast<std::uint32_t>(g.field + 23 - g.mantissa_bits) << 23)),
-        magic(hn::BitCast(DF(), magic_bits)) {}
-
-  template <bool counting>
-  HWY_INLINE Magnitude Round(VU a, VU) const {
-    const DU du;
-    const DF df;
-    const VU last = hn::And(hn::Shr(a, shift), one);
-    const VU normal = hn::Sub(hn::Shr(hn::Add(a, hn::Add(half_below, last)), shift), offset);
-    const auto value = hn::BitCast(df, a);
-    const auto sum = hn::Add(value, magic);
-    const VU subnormal = hn::Sub(hn::BitCast(du, sum), magic_bits);
-    const MU small = IsGreater(smallest, a);
-    Magnitude result{hn::IfThenElse(small, subnormal, normal), small, small};
-    if constexpr (counting) {
-      const MU lost_small = hn::RebindMask(du, hn::Ne(hn::Sub(sum, magic), value));
-      const MU lost_normal = hn::Ne(hn::Shl(hn::Shr(a, shift), shift), a);
-      result.inexact = hn::Or(hn::And(small, lost_small), hn::AndNot(small, lost_normal));
-      // `normal` is the code at its own binade's spacing, negative where far below: as signed numbers.
-      result.tiny = hn::And(small, IsGreater(hn::Shr(Const(1U << 23), shift), normal));
-    }
-    return result;
-  }
-};
-
-// Round down the magnitude after adding R below the last place (sr), or nothing (rtz).
-struct Downward {
-  VU field, one, hidden, mantissa_bits, keep, random_bits, random_mask;
-
-  Downward(const ConversionGrid& g, Rounding rounding)
-      : field(Const(g.field)),
-        one(Const(1)),
-        hidden(Const(1U << g.mantissa_bits)),
-        mantissa_bits(Const(g.mantissa_bits)),
-        keep(Const(23 - g.mantissa_bits - rounding.random_bits)),
-        random_bits(Const(rounding.random_bits)),
-        random_mask(Const(rounding.random_bits == 0 ? 0 : rounding.random_mask())) {}
-
-  template <bool counting>
-  HWY_INLINE Magnitude Round(VU a, VU draw) const {
-    const DU du;
-    const VU exponent = hn::Max(hn::ShiftRight<23>(a), one);
-    const VU significand = hn::Sub(a, hn::ShiftLeft<23>(hn::Sub(exponent, one)));
-    const VU above = hn::Sub(hn::Max(exponent, field), field);
-    const VU below = hn::Sub(hn::Max(exponent, field), exponent);
-    const VU random = hn::And(draw, random_mask);
-    // 24 bits shifted by 31 leave nothing: deeper shifts need not be told apart.
-    const VU shift = hn::Min(hn::Add(below, keep), Const(31));
-    const VU count = hn::Shr(hn::Add(hn::Shr(significand, shift), random), random_bits);
-    Magnitude result{hn::Add(count, hn::Shl(above, mantissa_bits)), hn::Eq(a, a), hn::Eq(a, a)};
-    if constexpr (counting) {
-      const VU whole = hn::Min(hn::Add(shift, random_bits), Const(31));
-      result.inexact = hn::Ne(hn::Shl(hn::Shr(significand, whole), whole), significand);
-      const VU own = hn::Shr(hn::Add(hn::Shr(significand, keep), random), random_bits);
-      const MU reaches = hn::And(hn::Eq(below, one), hn::Eq(hn::ShiftRight<1>(own), hidden));
-      result.tiny = hn::AndNot(reaches, hn::Ne(below, hn::Zero(du)));
-    }
-    return result;
-  }
-};
 
 // Adds a vector of magnitudes `a` to the counts; `over` are those whose codes are beyond the largest.
 HWY_INLINE void CountLanes(const ConversionGrid& g, VU a, const Magnitude& rounded, MU over,
@@ -205,7 +111,7 @@ struct ValueSink {
         shift(Const(static_cast<std::uint32_t>(23 - g.mantissa_bits))),
         normal(Const(1U << g.mantissa_bits)),
         magic_bits(Const(static_cast<std::uint32_t>(g.field + 23 - g.mantissa_bits) << 23)) {}
-  // The way back of Nearest.
+  // The way back of NearestEven.
   HWY_INLINE VU Pattern(VU magnitude) const {
     const DF df;
     const auto above_magic = hn::BitCast(df, hn::Add(magnitude, magic_bits));
@@ -264,16 +170,17 @@ HWY_INLINE void RoundWith(const Rounder& rounder, const ConversionGrid& g, const
   }
 }
 
-// `count` numbers into a sink. Only a stochastic rounding reads `draw`.
-template <class Sink>
+// `count` numbers into a sink. Only a stochastic rounding reads `draw`. Goes through the table of modes
+// itself, inline: visit_rounding() would call a function for every block of draws, with the sink in memory.
+template <std::size_t number = 0, class Sink>
 HWY_INLINE void RoundInto(const Sink& sink, const ConversionGrid& g, Rounding rounding, const float* in,
                           const std::uint32_t* draw, std::size_t count, ConversionCounts* counts) {
-  if (rounding.mode == Mode::rne) {
-    RoundWith<false>(Nearest(g), g, sink, in, draw, count, counts);
-  } else if (rounding.mode == Mode::rtz) {
-    RoundWith<false>(Downward(g, rounding), g, sink, in, draw, count, counts);
+  if constexpr (number == rounding_modes.size()) {
+    refuse_rounding_mode(static_cast<int>(rounding.mode));
+  } else if (constexpr RoundingTraits known = rounding_modes[number]; rounding.mode == known.mode) {
+    RoundWith<known.draws>(RounderOf<known.mode>(g, rounding), g, sink, in, draw, count, counts);
   } else {
-    RoundWith<true>(Downward(g, rounding), g, sink, in, draw, count, counts);
+    RoundInto<number + 1>(sink, g, rounding, in, draw, count, counts);
   }
 }
 

@@ -30,6 +30,8 @@ constexpr bool has_directed_rounding = true;
 constexpr bool has_directed_rounding = false;
 #endif
 
+using Mode = Rounding::Mode;
+
 template <class T>
 using VecOf = hn::VFromD<hn::ScalableTag<T>>;
 
@@ -85,10 +87,22 @@ struct Lattice {
   // 2^exponent of s, at least the smallest normal.
   HWY_INLINE V Binade(V s) const { return hn::Max(hn::And(s, exponent_mask), smallest); }
 
-  // Ties to even. Results that round to zero are +0.
+  // To nearest, ties as the mode says.
+  template <Mode mode>
   HWY_INLINE V Nearest(V s) const {
     const V t = Binade(s);
-    return hn::NegMulAdd(t, nearest, hn::MulAdd(t, nearest, s));
+    if constexpr (mode == Mode::rne) {
+      // Results that round to zero are +0.
+      return hn::NegMulAdd(t, nearest, hn::MulAdd(t, nearest, s));
+    } else {
+      static_assert(mode == Mode::rna || mode == Mode::rnz);
+      const V m = hn::Abs(s);
+      const V below = Floor(m, t, floor, quantum);
+      const V step = hn::Mul(t, quantum);
+      const V twice = hn::Mul(hn::Sub(m, below), hn::Set(D(), T{2}));  // of the rest, which is exact
+      const auto up = mode == Mode::rna ? hn::Ge(twice, step) : hn::Gt(twice, step);
+      return hn::CopySignToAbs(hn::Add(below, hn::IfThenElseZero(up, step)), s);
+    }
   }
 
   // The largest multiple of t * quantum, or of t * quantum * 2^-r with step = floor_random, that is <= m; m

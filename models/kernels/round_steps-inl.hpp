@@ -14,13 +14,11 @@ HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Mode = Rounding::Mode;
-
 // How acc + a*b is made before it is rounded.
 enum class Sum {
-  native,  // the lanes' own rounding does no harm: rne to p bits, product of at most p bits, p <= 11 in float
-           // lanes (24 >= 2p + 2); or nothing is lost at all, in double lanes below the caller's limit
-  odd,     // rounded to odd, for rne to at most 22 bits in float lanes
+  native,   // the lanes' own rounding does no harm: to nearest, p bits, product of at most p bits, p <= 11 in
+            // float lanes (24 >= 2p + 2); or nothing is lost at all, in double lanes below the caller's limit
+  odd,      // rounded to odd, for p <= 22 bits to nearest in float lanes
   to_zero,  // rounded toward zero, for rtz and sr
 };
 
@@ -29,9 +27,10 @@ template <class Lane, Mode mode, Sum sum>
 struct Step {
   using T = Lane;
   using V = VecOf<T>;
-  static constexpr bool stochastic = mode == Mode::sr;
+  static constexpr bool nearest = traits_of(mode).nearest;
+  static constexpr bool stochastic = traits_of(mode).draws;
   // Without directed rounding, exact sums are rounded down by a shift that random numbers bring along.
-  static constexpr bool shifts = mode != Mode::rne && sum == Sum::native && !has_directed_rounding;
+  static constexpr bool shifts = !nearest && sum == Sum::native && !has_directed_rounding;
   Lattice<T> lattice;
   V below_half;
 
@@ -45,16 +44,17 @@ struct Step {
   }
 
   HWY_INLINE V Round(V exact, V random) const {
-    if constexpr (mode == Mode::rne) {
+    if constexpr (nearest) {
       (void)random;
-      return lattice.Nearest(exact);
+      return lattice.template Nearest<mode>(exact);
     } else if constexpr (shifts) {
       return lattice.RoundDownExact(exact, stochastic ? random : below_half);
-    } else if constexpr (mode == Mode::rtz) {
+    } else if constexpr (stochastic) {
+      return lattice.Stochastic(exact, random);
+    } else {
+      static_assert(mode == Mode::rtz);
       (void)random;
       return lattice.Truncate(exact);
-    } else {
-      return lattice.Stochastic(exact, random);
     }
   }
   HWY_INLINE V Add(V a, V b, V acc) const {
@@ -85,7 +85,7 @@ template <Mode mode>
 struct CarefulStep {
   using T = double;
   using V = VecOf<T>;
-  static constexpr bool stochastic = mode == Mode::sr;
+  static constexpr bool stochastic = traits_of(mode).draws;
   Step<double, mode, Sum::odd> step;
 
   explicit CarefulStep(const Accumulator& how) : step(how) {}
@@ -94,7 +94,7 @@ struct CarefulStep {
     const hn::ScalableTag<T> d;
     const V exact = step.Add(a, b, acc);
     const V infinity = hn::Set(d, std::numeric_limits<T>::infinity());
-    const V beyond = mode == Mode::rtz ? step.lattice.largest : infinity;
+    const V beyond = traits_of(mode).stops_at_max ? step.lattice.largest : infinity;
     const V rounded = step.Round(exact, random);
     const V kept = hn::IfThenElse(hn::Gt(hn::Abs(rounded), step.lattice.largest),
                                   hn::CopySignToAbs(beyond, exact), rounded);

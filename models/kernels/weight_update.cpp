@@ -112,11 +112,11 @@ HWY_INLINE void UpdateAny(const Rounder& rounder, const ConversionGrid& g, const
 void UpdateFp16(const ConversionGrid& g, Rounding rounding, const UpdateFactors& factors,
                 std::uint16_t* weight, float* momentum, const float* gradient, const std::uint32_t* draw,
                 std::size_t count) {
-  if (rounding.stochastic()) {
-    UpdateAny<true>(Downward(g, rounding), g, factors, weight, momentum, gradient, draw, count);
-  } else {
-    UpdateAny<false>(Nearest(g), g, factors, weight, momentum, gradient, draw, count);
-  }
+  visit_rounding(rounding.mode, [&](auto mode) HWY_ATTR {
+    constexpr Mode constant = decltype(mode)::value;
+    UpdateAny<traits_of(constant).draws>(RounderOf<constant>(g, rounding), g, factors, weight, momentum,
+                                         gradient, draw, count);
+  });
 }
 
 void UpdateFp32(const UpdateFactors& factors, float* weight, float* momentum, const float* gradient,

@@ -18,6 +18,11 @@ std::optional<int> positive(std::string_view text) {
   return value;
 }
 
+[[noreturn]] void refuse_kind(Accumulator::Kind kind) {
+  throw std::invalid_argument("accumulator kind " + std::to_string(static_cast<int>(kind)) +
+                              " does not exist; known are plain, chunk, fused, aligned, kulisch");
+}
+
 }  // namespace
 
 Accumulator Accumulator::parse(std::string_view kind, const Format& format, Rounding rounding) {
@@ -57,10 +62,6 @@ Accumulator Accumulator::parse(std::string_view kind, const Format& format, Roun
   return result;
 }
 
-bool Accumulator::is_fp32_rne() const {
-  return kind == Kind::plain && format == formats::fp32 && rounding == Rounding::rne();
-}
-
 std::string Accumulator::kind_name() const {
   switch (kind) {
     case Kind::plain:
@@ -74,7 +75,45 @@ std::string Accumulator::kind_name() const {
     case Kind::kulisch:
       return "kulisch";
   }
-  return "";
+  refuse_kind(kind);
+}
+
+std::int64_t Accumulator::group_of(std::int64_t k) const {
+  switch (kind) {
+    case Kind::plain:
+      return 1;
+    case Kind::chunk:
+    case Kind::fused:
+    case Kind::aligned:
+      return group;
+    case Kind::kulisch:
+      return k;
+  }
+  refuse_kind(kind);
+}
+
+std::int64_t Accumulator::roundings(std::int64_t k) const {
+  if (kind == Kind::kulisch) return 1;  // also of no products
+  const std::int64_t shared = group_of(k);
+  return (k + shared - 1) / shared;
+}
+
+bool Accumulator::stochastic() const {
+  switch (kind) {
+    case Kind::plain:
+    case Kind::fused:
+    case Kind::kulisch:
+      return rounding.stochastic();
+    case Kind::chunk:
+      return rounding.stochastic() || inner_rounding.stochastic();
+    case Kind::aligned:
+      return false;
+  }
+  refuse_kind(kind);
+}
+
+bool Accumulator::is_fp32_rne() const {
+  return kind == Kind::plain && format == formats::fp32 && rounding == Rounding::rne();
 }
 
 std::string Accumulator::name() const { return format.name() + " " + rounding.name() + " " + kind_name(); }
@@ -88,15 +127,12 @@ void Accumulator::check() const {
   if (group < 1 || group > max_k) {
     throw std::invalid_argument("an accumulator's group must be 1..2^24, not " + std::to_string(group));
   }
+  kind_name();  // refuses a kind that does not exist
   if (kind == Kind::aligned && (aligned_bits < 1 || aligned_bits > 64)) {
     throw std::invalid_argument("aligned bits must be 1..64, not " + std::to_string(aligned_bits));
   }
-  for (const Rounding& each : {rounding, inner_rounding}) {
-    if (each.stochastic() && (each.random_bits < 1 || each.random_bits > 32)) {
-      throw std::invalid_argument("stochastic rounding takes 1..32 random bits, not " +
-                                  std::to_string(each.random_bits));
-    }
-  }
+  rounding.check();
+  inner_rounding.check();
   for (const Format& each : {format, inner_format}) {
     if (!exact_in_fp32(each)) {
       throw std::invalid_argument("accumulator format " + each.name() +

@@ -32,30 +32,20 @@ struct Accumulator {
   // outer's. Throws std::invalid_argument with what exists.
   static Accumulator parse(std::string_view kind, const Format& format, Rounding rounding);
 
+  // Products that share a rounding: G (plain: 1, kulisch: all k of them).
+  std::int64_t group_of(std::int64_t k) const;
   // Roundings per output that take a draw: J = ceil(K/G) (plain: K, kulisch: 1).
-  constexpr std::int64_t roundings(std::int64_t k) const {
-    switch (kind) {
-      case Kind::plain:
-        return k;
-      case Kind::kulisch:
-        return 1;
-      default:
-        return (k + group - 1) / group;
-    }
-  }
-  constexpr bool stochastic() const {
-    return kind != Kind::aligned &&
-           (rounding.stochastic() || (kind == Kind::chunk && inner_rounding.stochastic()));
-  }
-
+  std::int64_t roundings(std::int64_t k) const;
+  bool stochastic() const;
   // One FMA of the host is one step: a plain sum in FP32, rounded rne.
   bool is_fp32_rne() const;
 
   std::string kind_name() const;  // parses back
   std::string name() const;       // "fp16 sr:8 chunk:4"
 
-  // Throws std::invalid_argument unless every value of the format (and inner format) is an FP32 value, the
-  // group is 1..2^24, aligned bits are 1..64 and stochastic roundings have 1..32 random bits.
+  // Throws std::invalid_argument unless the kind and the roundings exist, every value of the format (and
+  // inner format) is an FP32 value, the group is 1..2^24, aligned bits are 1..64 and stochastic roundings
+  // have 1..32 random bits.
   void check() const;
 };
 

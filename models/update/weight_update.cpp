@@ -67,8 +67,10 @@ void update_store(UpdateState& state, const WeightUpdateConfig& config, std::uin
 }
 
 void WeightUpdateConfig::check() const {
-  if (rounding != Rounding::rne() && rounding != Rounding::sr(13)) {
-    throw std::invalid_argument("master weights are rounded by rne or sr:13, not " + rounding.name());
+  if (!rounding.nearest() && rounding != Rounding::sr(13)) {
+    throw std::invalid_argument("master weights are rounded to nearest (" +
+                                rounding_names([](const RoundingTraits& mode) { return mode.nearest; }) +
+                                ") or by sr:13, not by " + rounding.name());
   }
   const auto* by_exponent = std::get_if<UnscaleByExponent>(&unscale);
   if (by_exponent != nullptr && (by_exponent->exponent < -127 || by_exponent->exponent > 128)) {

@@ -26,7 +26,7 @@ struct WeightUpdateConfig {
   float momentum = 0.0F;
   float weight_decay = 0.0F;
   std::variant<UnscaleByExponent, UnscaleByFactor> unscale = {};
-  Rounding rounding = Rounding::rne();  // to FP16: rne or sr:13
+  Rounding rounding = Rounding::rne();  // to FP16: to nearest, or sr:13
 
   // Throws std::invalid_argument for another rounding or an exponent out of range.
   void check() const;

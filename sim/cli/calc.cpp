@@ -26,7 +26,7 @@ struct RoundingOptions {
   bool json = false;
 
   void add_to(CLI::App& op) {
-    op.add_option("--round", round, "rne, rtz or sr:r (stochastic with r random bits; adds operand R)")
+    op.add_option("--round", round, rounding_names() + " (sr: stochastic with r random bits; adds operand R)")
         ->capture_default_str();
     op.add_option("--overflow", overflow, "ieee or saturate")->capture_default_str();
     op.add_option("--flush", flush, "subnormals to zero: none, input, output or both")->capture_default_str();
@@ -97,7 +97,7 @@ void add_mac(CLI::App& calc) {
   op->add_option("--a", options->a, "format of a, at most 8 bits")->capture_default_str();
   op->add_option("--b", options->b, "format of b, at most 8 bits")->capture_default_str();
   op->add_option("--acc", options->acc, "format of the accumulator")->capture_default_str();
-  op->add_option("--round", options->round, "rne, rtz or sr:r (adds operand R)")->capture_default_str();
+  op->add_option("--round", options->round, rounding_names() + " (sr adds operand R)")->capture_default_str();
   op->add_flag("--json", options->json, "one JSON object per line");
   op->footer(
       "Examples:\n"
@@ -200,6 +200,7 @@ void add_calc(CLI::App& program) {
   calc->require_subcommand(1);
   add_convert(*calc);
   add_mac(*calc);
+  add_dot(*calc);
   add_arithmetic(*calc);
   add_prune(*calc);
   add_lfsr(*calc);

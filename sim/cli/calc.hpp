@@ -8,6 +8,7 @@ namespace mantissa::cli {
 void add_convert(CLI::App& calc);
 void add_mac(CLI::App& calc);
 void add_arithmetic(CLI::App& calc);  // add, mul, div, fma
+void add_dot(CLI::App& calc);
 void add_prune(CLI::App& calc);
 void add_lfsr(CLI::App& calc);
 

@@ -1,5 +1,6 @@
 #include "sim/cli/operands.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -51,18 +52,23 @@ OperandLine::OperandLine(std::vector<OperandField> fields) : fields_(std::move(f
   values_.resize(fields_.size());
 }
 
-bool OperandLine::parse(std::string_view line) {
+void split_words(std::string_view line, std::vector<std::string_view>& words) {
+  words.clear();
   line = line.substr(0, line.find('#'));
-  std::size_t count = 0;
   while (true) {
     const std::size_t begin = line.find_first_not_of(blanks);
     if (begin == std::string_view::npos) break;
     line.remove_prefix(begin);
-    const std::string_view word = line.substr(0, line.find_first_of(blanks));
-    line.remove_prefix(word.size());
-    if (count < fields_.size()) values_[count] = parse_hex(word, fields_[count]);
-    ++count;
+    words.push_back(line.substr(0, line.find_first_of(blanks)));
+    line.remove_prefix(words.back().size());
   }
+}
+
+bool OperandLine::parse(std::string_view line) {
+  split_words(line, words_);
+  const std::size_t count = words_.size();
+  for (std::size_t i = 0; i < std::min(count, fields_.size()); ++i)
+    values_[i] = parse_hex(words_[i], fields_[i]);
   if (count == 0) return false;
   if (count != fields_.size()) {
     std::string names;

@@ -29,6 +29,9 @@ std::vector<OperandField> with_random(std::vector<OperandField> fields, Rounding
 // values that do not fit it.
 std::uint32_t parse_hex(std::string_view text, const OperandField& field);
 
+// The words of a line up to a # comment; views of it.
+void split_words(std::string_view line, std::vector<std::string_view>& words);
+
 class OperandLine {
  public:
   explicit OperandLine(std::vector<OperandField> fields);
@@ -40,6 +43,7 @@ class OperandLine {
 
  private:
   std::vector<OperandField> fields_;
+  std::vector<std::string_view> words_;
   std::vector<std::uint32_t> values_;
 };
 

@@ -128,7 +128,7 @@ void add_vectors(CLI::App& program) {
   parameter("acc", "format of the accumulator (fp8_mac)");
   parameter("to", "format of the result (quantizer)");
   parameter("format", "format of the operands (stochastic_pruner)");
-  parameter("round", "rne, rtz or sr:r; sr adds a field r");
+  parameter("round", rounding_names() + "; sr adds a field r");
   parameter("overflow", "ieee or saturate (quantizer)");
   parameter("leap", "steps per draw (lfsr)");
   parameter("bits", "8 or 16 (gemmlowp_quantizer)");

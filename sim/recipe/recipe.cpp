@@ -29,6 +29,11 @@ void check_rounding(const std::string& key, const Rounding& rounding) {
   if (rounding.stochastic()) check_random_bits(key + ".rounding", rounding.random_bits);
 }
 
+void check_gemmlowp_rounding(const std::string& key, const Rounding& rounding) {
+  if (!nearest_or_stochastic(traits_of(rounding.mode)))
+    refuse(key, "a gemmlowp quantizer rounds " + rounding_names(nearest_or_stochastic));
+}
+
 void check_scale(const std::string& key, const TensorFormat& tensor) {
   if (tensor.scale_exponent < -128 || tensor.scale_exponent > 127)
     refuse(key + ".scale_exponent", "must be -128..127");
@@ -67,8 +72,7 @@ void check_tensor(const Recipe& recipe, const std::string& key, const TensorForm
     case Arithmetic::gemmlowp:
       if (operand && type.bits() != 8 && type.bits() != 16) refuse(key + ".bits", "must be 8 or 16");
       if (!operand && !type.is_fp32()) refuse(key + ".bits", "must be 32: sums of gemmlowp stay FP32");
-      if (tensor.rounding.mode == Rounding::Mode::rtz)
-        refuse(key + ".rounding", "a gemmlowp quantizer rounds rne or sr:r");
+      check_gemmlowp_rounding(key + ".rounding", tensor.rounding);
       break;
   }
 }
@@ -134,6 +138,7 @@ void check_norm(const NormRule& rule) {
   if (rule.range.channel.chunks < 1) refuse("norm.chunks", "must be at least 1");
   if (rule.range.gradient_rounding.stochastic())
     check_random_bits("norm.gradient_rounding", rule.range.gradient_rounding.random_bits);
+  check_gemmlowp_rounding("norm.gradient_rounding", rule.range.gradient_rounding);
 }
 
 }  // namespace

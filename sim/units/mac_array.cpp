@@ -27,7 +27,7 @@ MacArray mac_array_config(const UnitParameters& parameters) {
                  .accumulator = parameters.format("Acc"),
                  .drain = {.to = parameters.format("C")},
                  .pipe_latency = 1 + parameters.at("QuantStages")};
-  array.drain.rounding = {static_cast<Rounding::Mode>(parameters.at("CRound")), parameters.at("CRndBits")};
+  array.drain.rounding = parameters.rounding("CRound", "CRndBits");
   array.drain.overflow = parameters.at("CSaturate") != 0 ? Overflow::saturate : Overflow::ieee;
   return array;
 }

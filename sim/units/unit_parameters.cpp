@@ -50,8 +50,8 @@ void UnitParameters::set_format(const std::string& prefix, const Format& format)
   if (has(prefix + "Specials")) set(prefix + "Specials", static_cast<int>(format.specials));
 }
 
-Rounding UnitParameters::rounding(std::string_view name) const {
-  return {static_cast<Rounding::Mode>(at(name)), has("RndBits") ? at("RndBits") : 0};
+Rounding UnitParameters::rounding(std::string_view name, std::string_view random_bits) const {
+  return {rounding_mode(at(name)), has(random_bits) ? at(random_bits) : 0};
 }
 
 void UnitParameters::set_rounding(const std::string& name, Rounding rounding) {

@@ -32,8 +32,9 @@ class UnitParameters {
   // Specials the format is IEEE-like.
   Format format(const std::string& prefix) const;
   void set_format(const std::string& prefix, const Format& format);
-  // The named parameter (RoundNe, RoundTz, RoundSr) with RndBits.
-  Rounding rounding(std::string_view name) const;
+  // The named parameter, a mode of mantissa_pkg.sv, with its random bits. Throws std::invalid_argument for a
+  // number that is no mode.
+  Rounding rounding(std::string_view name, std::string_view random_bits = "RndBits") const;
   void set_rounding(const std::string& name, Rounding rounding);
 
  private:

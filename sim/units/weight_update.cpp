@@ -13,8 +13,8 @@ float float_at(const DataIn& port) { return fp32_value(static_cast<std::uint32_t
 }  // namespace
 
 Rounding weight_update_rounding(const UnitParameters& parameters) {
-  const auto mode = static_cast<Rounding::Mode>(parameters.at("Round"));
-  return mode == Rounding::Mode::sr ? Rounding::sr(13) : Rounding::rne();
+  const Rounding rounding = parameters.rounding("Round");
+  return rounding.stochastic() ? Rounding::sr(13) : rounding;
 }
 
 std::variant<UnscaleByExponent, UnscaleByFactor> unscale_of(std::uint32_t port, bool by_factor) {

@@ -52,7 +52,7 @@ RoundingBins::RoundingBins(FunctionalCoverage& coverage, const Format& format, R
     : coverage_(coverage), format_(format), rounding_(rounding) {
   bins_.fill(-1);
   bins_[0] = coverage.declare("rounding exact");
-  if (rounding.mode == Rounding::Mode::rne) {
+  if (rounding.nearest()) {
     bins_[1] = coverage.declare("rounding below half");
     bins_[2] = coverage.declare("rounding tie, even below");
     bins_[3] = coverage.declare("rounding tie, even above");
@@ -61,7 +61,8 @@ RoundingBins::RoundingBins(FunctionalCoverage& coverage, const Format& format, R
     bins_[1] = coverage.declare("rounding down");
     if (rounding.stochastic()) bins_[4] = coverage.declare("rounding up");
   }
-  if (rounding.mode != Rounding::Mode::rtz) carry_ = coverage.declare("rounding carries into the exponent");
+  if (nearest_or_stochastic(traits_of(rounding.mode)))
+    carry_ = coverage.declare("rounding carries into the exponent");
 }
 
 void RoundingBins::sample(const Exact& value, std::uint32_t draw) {
@@ -75,12 +76,13 @@ void RoundingBins::sample(const Exact& value, int quantum, std::uint32_t draw) {
   const bool up = taken.count != down.count;
   if (!down.inexact) {
     coverage_.hit(bins_[0]);
-  } else if (rounding_.mode == Rounding::Mode::rne) {
+  } else if (rounding_.nearest()) {
     // In halves of the spacing: an odd count is at or above the middle, and exact only on it.
     const Multiple halves = round_to_multiple(value, quantum - 1, Rounding::rtz(), 0);
     const bool upper = (halves.count & 1) != 0;
     const bool tie = upper && !halves.inexact;
-    coverage_.hit(bins_[tie ? (up ? 3 : 2) : (upper ? 4 : 1)]);
+    const bool even_above = (down.count & 1) != 0;
+    coverage_.hit(bins_[tie ? (even_above ? 3 : 2) : (upper ? 4 : 1)]);
   } else {
     coverage_.hit(bins_[up ? 4 : 1]);
   }

@@ -205,6 +205,11 @@ TEST(Calc, ConvertOptions) {
   Batch once;
   once.add("3f900001", "3d x");
   once.check({"calc", "convert", "--to", "e5m2"});
+  for (const auto& [round, result] : {std::pair("rna", "3d x"), std::pair("rnz", "3c x")}) {
+    Batch tie;
+    tie.add("3f900000", result);
+    tie.check({"calc", "convert", "--to", "e5m2", "--round", round});
+  }
   Batch flushed_in;  // 2^-16 is subnormal in e5m2
   flushed_in.add("81", "80000000 -");
   flushed_in.check({"calc", "convert", "--from", "e5m2", "--to", "fp32", "--flush", "input"});

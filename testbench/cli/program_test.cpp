@@ -18,6 +18,7 @@ const std::vector<Arguments>& every_command() {
       {"calc"},
       {"calc", "convert"},
       {"calc", "mac"},
+      {"calc", "dot"},
       {"calc", "add"},
       {"calc", "mul"},
       {"calc", "div"},

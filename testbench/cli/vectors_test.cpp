@@ -186,6 +186,14 @@ std::vector<UnitCheck> unit_checks() {
          EXPECT_EQ(w.at("result"), expected.code);
          EXPECT_EQ(w.at("flags"), expected.flags.bits());
        }},
+      {"gemmlowp_quantizer",
+       {"--round", "rnz"},
+       [](const Word& w) {
+         // Halves are what is left below a ceiling.
+         const float steps = (float_of(w.at("x")) - float_of(w.at("min"))) * float_of(w.at("inv"));
+         const float q = std::isnan(steps) ? 0.0F : std::clamp(std::ceil(steps - 0.5F), 0.0F, 255.0F);
+         EXPECT_EQ(static_cast<float>(w.at("q")), q) << steps;
+       }},
       {"stochastic_pruner",
        {"--format", "bf16", "--round", "sr:4"},
        [](const Word& w) {

@@ -101,6 +101,22 @@ TEST(RecipeYaml, ErrorsMayHaveACopyForWeights) {
             "mine.yaml:6: errors_for_weights: does not go with pruning");
 }
 
+TEST(RecipeYaml, EveryRoundingHasAName) {
+  const Recipe recipe = parse(start +
+                              "weights: {format: e5m2, rounding: rna}\n"
+                              "activations: {format: e5m2, rounding: rnz}\n"
+                              "errors: {format: e5m2, rounding: rtz}\n"
+                              "accumulator: {format: fp16, rounding: rna}\n"
+                              "master_weights: {format: fp16, rounding: rnz}\n"
+                              "norm: {kind: range, precision: int8, gradient_rounding: rna}\n");
+  EXPECT_EQ(recipe.weights.rounding, Rounding::rna());
+  EXPECT_EQ(recipe.activations.rounding, Rounding::rnz());
+  EXPECT_EQ(recipe.errors.rounding, Rounding::rtz());
+  EXPECT_EQ(recipe.accumulator.rounding, Rounding::rna());
+  EXPECT_EQ(recipe.master_weights.rounding, Rounding::rnz());
+  EXPECT_EQ(recipe.norm.range.gradient_rounding, Rounding::rna());
+}
+
 TEST(RecipeYaml, WhatIsNotSaidHasADefault) {
   const Recipe recipe = parse(start + e5m2_tensors);
   EXPECT_EQ(recipe.weights.rounding, Rounding::rne());
@@ -199,6 +215,11 @@ TEST(RecipeYaml, WhatDoesNotGoTogetherIsRefused) {
       "name: x\narithmetic: gemmlowp\nweights: {bits: 16}\nactivations: {bits: 8}\nerrors: {bits: 8}\n";
   EXPECT_EQ(refused(integer), "(accepted)");
   EXPECT_EQ(refused(integer + "errors_for_weights: {bits: 16}\n"), "(accepted)");
+  EXPECT_EQ(refused(integer + "errors_for_weights: {bits: 16, rounding: rnz}\n"), "(accepted)");
+  EXPECT_EQ(refused(integer + "errors_for_weights: {bits: 16, rounding: rtz}\n"),
+            "mine.yaml:6: errors_for_weights.rounding: a gemmlowp quantizer rounds rne, sr:r, rna, rnz");
+  EXPECT_EQ(refused(integer + "norm: {kind: range, precision: int8, gradient_rounding: rtz}\n"),
+            "mine.yaml:6: norm.gradient_rounding: a gemmlowp quantizer rounds rne, sr:r, rna, rnz");
   EXPECT_EQ(refused("name: x\narithmetic: gemmlowp\nweights: {bits: 16}\nactivations: {bits: 16}\n"
                     "errors: {bits: 8}\n"),
             "mine.yaml:3: weights: both operands of the forward pass have 16 bits; at most one may");

@@ -128,13 +128,30 @@ struct Layout {
 // |x| in units of 2^unit, rounded to a whole number.
 Real whole_units(const Real& magnitude, int unit, Rounding rounding, std::uint32_t draw, bool& inexact) {
   const Real units = magnitude.scaled(-unit);
-  Real whole = units.floor();
-  if (rounding.mode == Rounding::Mode::rne) {
-    mpfr_rint(whole.mpfr(), units.mpfr(), MPFR_RNDN);
-  } else if (rounding.mode == Rounding::Mode::sr) {
-    const std::uint64_t range = std::uint64_t{1} << rounding.random_bits;
-    const std::uint64_t f = (units - whole).scaled(rounding.random_bits).whole();
-    if (f + draw % range >= range) mpfr_add_ui(whole.mpfr(), whole.mpfr(), 1, MPFR_RNDN);
+  const Real below = units.floor();
+  Real whole = below;
+  const auto go_up_if = [&](bool up) {
+    if (up) mpfr_add_ui(whole.mpfr(), below.mpfr(), 1, MPFR_RNDN);
+  };
+  switch (rounding.mode) {
+    case Rounding::Mode::rne:
+      mpfr_rint(whole.mpfr(), units.mpfr(), MPFR_RNDN);
+      break;
+    case Rounding::Mode::rtz:
+      break;
+    case Rounding::Mode::sr: {
+      const std::uint64_t range = std::uint64_t{1} << rounding.random_bits;
+      const std::uint64_t f = (units - below).scaled(rounding.random_bits).whole();
+      go_up_if(f + draw % range >= range);
+      break;
+    }
+    // MPFR has no mode for these two; distances are exact.
+    case Rounding::Mode::rna:
+      go_up_if(!(units - below < Real(0.5)));
+      break;
+    case Rounding::Mode::rnz:
+      go_up_if(Real(0.5) < units - below);
+      break;
   }
   inexact = !(whole == units);
   return whole;

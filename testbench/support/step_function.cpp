@@ -25,6 +25,8 @@ std::uint32_t start_of(std::uint32_t code, const Format& to, Rounding rounding) 
   const Real upper = oracle::unbounded_value(code, to);
   if (rounding.mode == Rounding::Mode::rtz) return first_pattern(upper, false);
   const Real middle = (oracle::unbounded_value(code - 1, to) + upper).scaled(-1);
+  if (rounding.mode == Rounding::Mode::rna) return first_pattern(middle, false);
+  if (rounding.mode == Rounding::Mode::rnz) return first_pattern(middle, true);
   // The tie goes to the even number of units: down if the lower code is even. Without mantissa bits every
   // normal number is one unit, which is odd.
   const std::uint32_t below = code - 1;
@@ -37,15 +39,15 @@ std::uint32_t end_of_tiny(const Format& to, Rounding rounding) {
   const int exponent = 1 - to.bias;
   const Real smallest_normal = Real::integer(false, 1, exponent);
   if (rounding.mode == Rounding::Mode::rtz) return first_pattern(smallest_normal, false);
-  // The number below it with all ones is odd, so the tie goes up.
+  // The number below it with all ones is odd, so the tie goes up unless all ties go down.
   const Real half_unit = Real::integer(false, 1, exponent - 2 - to.mantissa_bits);
-  return first_pattern(smallest_normal - half_unit, false);
+  return first_pattern(smallest_normal - half_unit, rounding.mode == Rounding::Mode::rnz);
 }
 
 }  // namespace
 
 StepFunction::StepFunction(const Format& to, Rounding rounding, Overflow overflow) {
-  if (rounding.stochastic()) throw std::invalid_argument("a step function needs rne or rtz");
+  if (rounding.stochastic()) throw std::invalid_argument("a step function needs a rounding without draws");
   const std::uint32_t max = oracle::max_code(to);
   const std::uint32_t tiny_end = end_of_tiny(to, rounding);
   for (const std::uint32_t sign : {0U, fp32_sign}) {

@@ -5,6 +5,7 @@
 
 #include "sim/verify/datapath_bins.hpp"
 #include "sim/verify/datapath_view.hpp"
+#include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -142,7 +143,7 @@ UnitKind fp8_mac_kind() {
                      {"BSpecials", 0, "special codes of b"},
                      {"AccExp", 8, "exponent bits of the accumulator, an IEEE-like format"},
                      {"AccMan", 23, "mantissa bits of the accumulator"},
-                     {"AccRound", 0, "0 rne, 1 rtz, 2 sr"},
+                     {"AccRound", 0, rounding_numbers()},
                      {"RndBits", 0, "random bits of sr; 0 otherwise"},
                      {"PipeStages", 0, "0 to 3 registers: after align, after normalise, after the product"}},
       .ports = {{"a_i", "1+AExp+AMan", "operand"},
@@ -152,7 +153,7 @@ UnitKind fp8_mac_kind() {
                 {"acc_o", "1+AccExp+AccMan", "acc_i + a_i*b_i, rounded once"},
                 {"flags_o", "5", "invalid, divide by zero, overflow, underflow, inexact"},
                 {"tap_o", "TapW", "intermediate values: product, align, sum, normalised, rounded"}},
-      .configurations =
+      .configurations = with_ties(
           {{"e5m2 fp32", operand_formats(e5m2, e5m2)},
            {"e4m3 fp32", operand_formats(e4m3, e4m3)},
            {"e5m2 e4m3 fp32, 1 stage", operand_formats(e5m2, e4m3).with({{"PipeStages", 1}})},
@@ -161,6 +162,7 @@ UnitKind fp8_mac_kind() {
            {"e4m3 e6m5 sr:13, 3 stages",
             operand_formats(e4m3, e4m3)
                 .with({{"AccExp", 6}, {"AccMan", 5}, {"AccRound", sr}, {"RndBits", 13}, {"PipeStages", 3}})}},
+          {"e5m2 fp16", operand_formats(e5m2, e5m2).with({{"AccExp", 5}, {"AccMan", 10}})}, "AccRound"),
       .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Mac>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp8MacReference>(p); },
       .optional_outputs = {"flags_o", "tap_o"},

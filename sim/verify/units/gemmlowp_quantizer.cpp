@@ -2,6 +2,7 @@
 #include "sim/units/gemmlowp_quantizer.hpp"
 
 #include "models/format/convert.hpp"
+#include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -95,7 +96,7 @@ UnitKind gemmlowp_quantizer_kind() {
       .section = "5",
       .latency = "PipeStages",
       .parameters = {{"Bits", 8, "of the integer: 8 or 16"},
-                     {"Round", 0, "0 rne, 2 sr"},
+                     {"Round", 0, rounding_numbers(nearest_or_stochastic)},
                      {"RndBits", 0, "random bits of sr; 0 otherwise"},
                      {"PipeStages", 0, "0 to 2 registers: after the product, after the subtraction"}},
       .ports = {{"x_i", "32", "FP32 value"},
@@ -104,10 +105,11 @@ UnitKind gemmlowp_quantizer_kind() {
                 {"rnd_i", "max(1,RndBits)", "random bits of sr"},
                 {"q_o", "Bits", "the integer"},
                 {"invalid_o", "1", "the value is NaN; q_o is 0"}},
-      .configurations = {{"8 bits", integers(8, Rounding::rne(), 0)},
-                         {"8 bits sr:8, 1 stage", integers(8, Rounding::sr(8), 1)},
-                         {"16 bits, 2 stages", integers(16, Rounding::rne(), 2)},
-                         {"16 bits sr:32, 2 stages", integers(16, Rounding::sr(32), 2)}},
+      .configurations = with_ties({{"8 bits", integers(8, Rounding::rne(), 0)},
+                                   {"8 bits sr:8, 1 stage", integers(8, Rounding::sr(8), 1)},
+                                   {"16 bits, 2 stages", integers(16, Rounding::rne(), 2)},
+                                   {"16 bits sr:32, 2 stages", integers(16, Rounding::sr(32), 2)}},
+                                  {"8 bits", integers(8, Rounding::rne(), 0)}, "Round"),
       .systemc =
           [](const UnitParameters& p) { return std::make_unique<GemmlowpQuantizerUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<GemmlowpReference>(p); },

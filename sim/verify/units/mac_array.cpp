@@ -6,6 +6,7 @@
 #include "sim/stimulus/vector_unit.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/units/mac_array_tiles.hpp"
+#include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
@@ -281,7 +282,7 @@ UnitKind mac_array_kind() {
                      {"CMan", 2, "mantissa bits of the output"},
                      {"CBias", 15, "exponent bias of the output"},
                      {"CSpecials", 0, "special codes of the output"},
-                     {"CRound", 0, "rounding of the drain: 0 to nearest, 1 toward zero, 2 stochastic"},
+                     {"CRound", 0, "rounding of the drain: " + rounding_numbers()},
                      {"CRndBits", 0, "random bits of a stochastic drain"},
                      {"CSaturate", 0, "overflow of the drain gives the largest finite number"},
                      {"Leap", 16, "steps per draw of the lanes' generators"},
@@ -305,7 +306,7 @@ UnitKind mac_array_kind() {
                 {"suppressed_o", "1", "in this tile a zero of A was skipped against Inf or NaN in B"},
                 {"zero_seed_o", "1", "at the last load a seed was 0"},
                 {"tap_o", "Cols*AccW", "the row's accumulators, before bias and quantizer"}},
-      .configurations =
+      .configurations = with_ties(
           {{"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}})},
            // Sums without a mantissa.
            {"2x2 e8m0", size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccMan", 0}})},
@@ -318,6 +319,7 @@ UnitKind mac_array_kind() {
            {"4x4 e7m0", formats_of(Format::parse("e7m0"), Format::parse("e7m0:bias=66"), formats::fp16)},
            {"8x8", size(8, 8).with({{"Depth", 4}, {"Port", 8}}), false},
            {"16x16", {}, false}},
+          {"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}})}, "CRound"),
       .systemc = [](const UnitParameters& p) { return std::make_unique<MacArrayUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<MacArrayReference>(p); },
       .optional_outputs = {"tap_o"},

@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -32,7 +33,7 @@ class QuantizerReference : public VectorReference {
         to_max_(coverage_.declare("value above the largest number rounds back to it")) {
     if (how_.to.mantissa_bits == 0)
       coverage_.exclude("result subnormal", "the format has no subnormal numbers");
-    if (how_.rounding == Rounding::rtz())
+    if (!nearest_or_stochastic(traits_of(how_.rounding.mode)))
       coverage_.exclude("subnormal value rounds", "rounding toward zero never goes up");
   }
 
@@ -94,7 +95,7 @@ UnitKind quantizer_kind() {
                      {"Man", 2, "mantissa bits of the code"},
                      {"Bias", 15, "exponent bias of the code"},
                      {"Specials", 0, "special codes: 0 ieee, 1 fn, 2 finite, 3 fnuz"},
-                     {"Round", 0, "0 rne, 1 rtz, 2 sr"},
+                     {"Round", 0, rounding_numbers()},
                      {"RndBits", 0, "random bits of sr; 0 otherwise"},
                      {"Saturate", 0, "1: overflow gives the largest finite number"},
                      {"PipeStages", 0, "0 or 1 register: between scaling and rounding"}},
@@ -103,12 +104,14 @@ UnitKind quantizer_kind() {
                 {"rnd_i", "max(1,RndBits)", "random bits of sr"},
                 {"code_o", "1+Exp+Man", "the rounded code"},
                 {"flags_o", "5", "invalid, divide by zero, overflow, underflow, inexact"}},
-      .configurations = {{"e5m2", target(e5m2)},
-                         {"e4m3 saturate, 1 stage", target(e4m3).with({{"Saturate", 1}, {"PipeStages", 1}})},
-                         {"e2m1 rtz", target(e2m1, Rounding::rtz())},
-                         {"e4m3:fnuz sr:8, 1 stage",
-                          target(Format::parse("e4m3:fnuz"), Rounding::sr(8)).with({{"PipeStages", 1}})},
-                         {"fp16 sr:13", target(fp16, Rounding::sr(13))}},
+      .configurations =
+          with_ties({{"e5m2", target(e5m2)},
+                     {"e4m3 saturate, 1 stage", target(e4m3).with({{"Saturate", 1}, {"PipeStages", 1}})},
+                     {"e2m1 rtz", target(e2m1, Rounding::rtz())},
+                     {"e4m3:fnuz sr:8, 1 stage",
+                      target(Format::parse("e4m3:fnuz"), Rounding::sr(8)).with({{"PipeStages", 1}})},
+                     {"fp16 sr:13", target(fp16, Rounding::sr(13))}},
+                    {"e4m3", target(e4m3)}, "Round"),
       .systemc = [](const UnitParameters& p) { return std::make_unique<QuantizerUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<QuantizerReference>(p); },
       .optional_outputs = {"flags_o"},

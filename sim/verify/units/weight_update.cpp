@@ -7,6 +7,7 @@
 #include "models/mac/arithmetic.hpp"
 #include "sim/stimulus/vector_unit.hpp"
 #include "sim/verify/operand_bins.hpp"
+#include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -205,7 +206,9 @@ UnitKind weight_update_kind() {
       .what = "one step of an FP16 master weight and its FP32 momentum",
       .section = "11",
       .latency = "PipeStages",
-      .parameters = {{"Round", 0, "of the new weight to FP16: 0 rne, 2 sr:13"},
+      .parameters = {{"Round", 0,
+                      "of the new weight to FP16: " + rounding_numbers(nearest_or_stochastic) +
+                          "; sr has 13 bits"},
                      {"UnscaleByFactor", 0, "0: unscale_i is k, g' = g * 2^-k; 1: a factor"},
                      {"PipeStages", 0,
                       "0 to 4 registers: after decay, after momentum, after the step, after unscaling"}},
@@ -223,12 +226,13 @@ UnitKind weight_update_kind() {
                 {"m_o", "32", "the new momentum"},
                 {"flags_o", "5", "of the rounding to FP16"},
                 {"nonfinite_o", "1", "g_i is Inf or NaN, also of a skipped element"}},
-      .configurations = {{"rne", {}},
-                         {"rne, 1 stage", {{"PipeStages", 1}}},
-                         {"sr:13, 4 stages", {{"Round", sr}, {"PipeStages", 4}}},
-                         {"factor, 2 stages", {{"UnscaleByFactor", 1}, {"PipeStages", 2}}},
-                         {"factor sr:13, 3 stages",
-                          {{"UnscaleByFactor", 1}, {"Round", sr}, {"PipeStages", 3}}}},
+      .configurations =
+          with_ties({{"rne", {}},
+                     {"rne, 1 stage", {{"PipeStages", 1}}},
+                     {"sr:13, 4 stages", {{"Round", sr}, {"PipeStages", 4}}},
+                     {"factor, 2 stages", {{"UnscaleByFactor", 1}, {"PipeStages", 2}}},
+                     {"factor sr:13, 3 stages", {{"UnscaleByFactor", 1}, {"Round", sr}, {"PipeStages", 3}}}},
+                    {}, "Round"),
       .systemc = [](const UnitParameters& p) { return std::make_unique<WeightUpdateUnit>("systemc", p); },
       .reference = [](const UnitParameters& p) { return std::make_unique<WeightUpdateReference>(p); },
       .optional_outputs = {"flags_o", "nonfinite_o"},

@@ -96,6 +96,23 @@ TEST(CApi, ConvertEqualsReferenceProgram) {
   }
 }
 
+TEST(CApi, TiesGoAsTheModeSays) {
+  const Fp8 f;
+  const struct {
+    const char* rounding;
+    unsigned int of_1_125, of_1_375;
+  } cases[] = {{"rne", 0x3C, 0x3E}, {"rna", 0x3D, 0x3E}, {"rnz", 0x3C, 0x3D}};
+  for (const auto& one : cases) {
+    const int rounding = mantissa_rounding(one.rounding);
+    ASSERT_GE(rounding, 0) << mantissa_last_error();
+    unsigned int code = 0;
+    ASSERT_EQ(mantissa_encode(f.e5m2, rounding, MANTISSA_IEEE, 1.125, 0, &code, nullptr), 0);
+    EXPECT_EQ(code, one.of_1_125) << one.rounding;
+    ASSERT_EQ(mantissa_encode(f.e5m2, rounding, MANTISSA_IEEE, -1.375, 0, &code, nullptr), 0);
+    EXPECT_EQ(code, one.of_1_375 | 0x80U) << one.rounding;
+  }
+}
+
 TEST(CApi, MacEqualsTheMachinesFma) {
   const Fp8 f;
   for (unsigned int a = 0; a < 256; a += 3) {

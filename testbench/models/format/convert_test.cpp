@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -45,11 +46,12 @@ TEST(Convert, EqualsMpfrInEveryOption) {
   for (const char* name : {"e5m2", "e4m3", "e3m2", "e2m3", "e2m1", "fp16", "bf16", "fp32", "e4m3:ieee",
                            "e4m3:fnuz", "e5m2:fnuz", "e4m3:bias=11", "e3m0", "e6m9"})
     formats.push_back(Format::parse(name));
-  const Rounding modes[] = {Rounding::rne(), Rounding::rtz(), Rounding::sr(3), Rounding::sr(16)};
+  const Rounding modes[] = {Rounding::rne(), Rounding::rna(), Rounding::rnz(),
+                            Rounding::rtz(), Rounding::sr(3), Rounding::sr(16)};
   for (const Format& from : formats) {
     for (const Format& to : formats) {
       for (int i = 0; i < 4000; ++i) {
-        Conversion how{.from = from, .to = to, .rounding = modes[i % 4]};
+        Conversion how{.from = from, .to = to, .rounding = modes[i % std::size(modes)]};
         how.overflow = random() % 2 == 0 ? Overflow::ieee : Overflow::saturate;
         how.flush = {random() % 4 == 0, random() % 4 == 0};
         how.via_fp16 = random() % 4 == 0;
@@ -123,6 +125,29 @@ TEST(Convert, TininessIsSeenAfterRounding) {
   const Conversion truncate{.to = formats::e5m2, .rounding = Rounding::rtz()};
   EXPECT_EQ(convert(fp32_bits(0x1.FFFFFEp-15F), truncate),
             (Rounded{0x03, {.underflow = true, .inexact = true}}));
+}
+
+// The worked numbers of ARITHMETIC.md 2.
+TEST(Convert, TiesGoAsTheModeSays) {
+  const Rounding modes[] = {Rounding::rne(), Rounding::rna(), Rounding::rnz()};
+  const auto expect = [&](float x, const Format& to, const std::array<Rounded, 3>& results) {
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(convert(fp32_bits(x), {.to = to, .rounding = modes[i]}), results[i])
+          << x << " " << modes[i].name();
+    }
+  };
+  const Flags inexact{.inexact = true};
+  const Flags over{.overflow = true, .inexact = true};
+  const Flags under{.underflow = true, .inexact = true};
+  expect(1.125F, formats::e5m2, {{{0x3C, inexact}, {0x3D, inexact}, {0x3C, inexact}}});
+  expect(1.375F, formats::e5m2, {{{0x3E, inexact}, {0x3E, inexact}, {0x3D, inexact}}});
+  expect(-1.375F, formats::e5m2, {{{0xBE, inexact}, {0xBE, inexact}, {0xBD, inexact}}});
+  expect(1.875F, formats::e5m2, {{{0x40, inexact}, {0x40, inexact}, {0x3F, inexact}}});
+  expect(fp32_value(0x3F900001), formats::e5m2, {{{0x3D, inexact}, {0x3D, inexact}, {0x3D, inexact}}});
+  expect(464.0F, formats::e4m3, {{{0x7E, inexact}, {0x7F, over}, {0x7E, inexact}}});
+  expect(61440.0F, formats::e5m2, {{{0x7C, over}, {0x7C, over}, {0x7B, inexact}}});
+  expect(0x1p-14F - 0x1p-18F, formats::e5m2, {{{0x04, inexact}, {0x04, inexact}, {0x04, under}}});
+  expect(0x1p-17F, formats::e5m2, {{{0x00, under}, {0x01, under}, {0x00, under}}});
 }
 
 TEST(Convert, SpecialValuesOfPoorFormats) {

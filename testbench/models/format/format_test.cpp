@@ -191,7 +191,8 @@ void expect_round_trip(std::uint32_t code, const Format& format) {
     ASSERT_EQ(Exact::from_double(number), value) << format.name() << " " << code;
   }
   const std::uint32_t back = value.is_nan() ? format.nan_code() : code;
-  for (const Rounding rounding : {Rounding::rne(), Rounding::rtz(), Rounding::sr(8)}) {
+  for (const Rounding rounding :
+       {Rounding::rne(), Rounding::rna(), Rounding::rnz(), Rounding::rtz(), Rounding::sr(8)}) {
     const Rounded rounded = round(value, format, rounding, 0xFFFFFFFFU, Overflow::ieee);
     ASSERT_EQ(rounded, (Rounded{back, {}})) << format.name() << " " << code << " " << rounding.name();
   }

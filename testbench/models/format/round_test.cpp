@@ -123,7 +123,8 @@ TEST(StochasticRounding, OnlyTheLowBitsOfADrawCount) {
 // Every mode with every kind of format against MPFR, code and flags; values span ties, tiny and huge ones.
 TEST(Round, EqualsMpfrWithAllFlags) {
   test::Random random(4);
-  const Rounding modes[] = {Rounding::rne(),  Rounding::rtz(),  Rounding::sr(1), Rounding::sr(4),
+  const Rounding modes[] = {Rounding::rne(),  Rounding::rna(),  Rounding::rnz(),
+                            Rounding::rtz(),  Rounding::sr(1),  Rounding::sr(4),
                             Rounding::sr(13), Rounding::sr(24), Rounding::sr(32)};
   for (const char* name :
        {"e5m2",         "e4m3", "e3m2",          "e2m3",           "e2m1",    "fp16",

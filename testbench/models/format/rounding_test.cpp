@@ -28,6 +28,10 @@ TEST(Rounding, NameParsesBack) {
   EXPECT_EQ(Rounding::parse("rtz"), Rounding::rtz());
   EXPECT_EQ(Rounding::rne().name(), "rne");
   EXPECT_EQ(Rounding::rtz().name(), "rtz");
+  EXPECT_EQ(Rounding::parse("rna"), Rounding::rna());
+  EXPECT_EQ(Rounding::parse("rnz"), Rounding::rnz());
+  EXPECT_EQ(Rounding::rna().name(), "rna");
+  EXPECT_EQ(Rounding::rnz().name(), "rnz");
   for (int r = 1; r <= 32; ++r) {
     const std::string name = "sr:" + std::to_string(r);
     EXPECT_EQ(Rounding::parse(name), Rounding::sr(r));
@@ -37,9 +41,9 @@ TEST(Rounding, NameParsesBack) {
 }
 
 TEST(Rounding, UnknownNamesListWhatExists) {
-  for (const char* text :
-       {"", "RNE", "rne ", "sr", "sr:", "sr:0", "sr:33", "sr:-1", "sr:8x", "sr:1.5", "rna"})
-    expect_refused(Rounding::parse, text, {"rne", "rtz", "sr:r", "1..32"});
+  for (const char* text : {"", "RNE", "rne ", "sr", "sr:", "sr:0", "sr:33", "sr:-1", "sr:8x", "sr:1.5", "rn",
+                           "rnx", "rna:1", "sr:8:1"})
+    expect_refused(Rounding::parse, text, {"rne", "rna", "rnz", "rtz", "sr:r", "1..32"});
   for (const char* text : {"", "IEEE", "sat", "wrap"})
     expect_refused(parse_overflow, text, {"ieee", "saturate"});
   for (const char* text : {"", "in", "yes"})

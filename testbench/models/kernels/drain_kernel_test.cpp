@@ -36,7 +36,7 @@ const std::vector<Conversion>& conversions() {
   static const std::vector<Conversion> all = [] {
     std::vector<Conversion> made;
     for (const char* format : {"e5m2", "e4m3", "fp16", "e4m3:fnuz", "e3m0:finite", "e6m1", "bf16", "e2m1"}) {
-      for (const char* round : {"rne", "rtz", "sr:8", "sr:13"}) {
+      for (const char* round : {"rne", "rna", "rnz", "rtz", "sr:8", "sr:13"}) {
         for (const Overflow overflow : {Overflow::ieee, Overflow::saturate}) {
           for (const int scale : {0, 5, -113}) {
             made.push_back({.to = Format::parse(format),

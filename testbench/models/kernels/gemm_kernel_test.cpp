@@ -88,7 +88,7 @@ TEST_P(GemmKernel, EqualsTheScalarModel) {
   std::uint64_t seed = 1;
   for (const char* acc :
        {"fp32", "fp16", "bf16", "e6m5", "e6m9", "e6m15", "e5m2", "e8m3", "e4m0", "e8m22", "e4m23"}) {
-    for (const char* round : {"rne", "rtz", "sr:8", "sr:13", "sr:16"}) {
+    for (const char* round : {"rne", "rna", "rnz", "rtz", "sr:8", "sr:13", "sr:16"}) {
       if (aligned && std::string(round) != "rne") continue;  // it truncates, whatever is asked for
       for (const auto& [a, b] :
            {std::pair(formats::e5m2, formats::e5m2), std::pair(formats::e4m3, formats::e5m2),
@@ -144,10 +144,11 @@ TEST(GemmKernel, RandomDesignPointsEqualTheScalarModel) {
     const std::string kinds[] = {"plain", "chunk:" + std::to_string(group), "fused:" + std::to_string(group),
                                  "kulisch",
                                  "aligned:" + std::to_string(group) + "," + std::to_string(pick(1, 45))};
-    const Rounding roundings[] = {Rounding::rne(), Rounding::rtz(), Rounding::sr(pick(1, 32))};
+    const Rounding roundings[] = {Rounding::rne(), Rounding::rtz(), Rounding::sr(pick(1, 32)),
+                                  Rounding::rna(), Rounding::rnz()};
     GemmOptions options;
     try {
-      options.accumulator = Accumulator::parse(kinds[pick(0, 4)], acc, roundings[pick(0, 2)]);
+      options.accumulator = Accumulator::parse(kinds[pick(0, 4)], acc, roundings[pick(0, 4)]);
       options.rows = pick(1, 20);
       options.first_tile = pick(0, 1000);
       options.skip_zero_a = pick(0, 1) == 0;

@@ -39,7 +39,7 @@ void expect_scalar_model(std::span<const float> values, const GemmlowpRange& ran
 TEST(GemmlowpKernel, EqualsTheScalarModel) {
   std::uint64_t seed = 0;
   for (const int bits : {8, 16}) {
-    for (const char* round : {"rne", "rtz", "sr:1", "sr:8", "sr:16", "sr:30", "sr:32"}) {
+    for (const char* round : {"rne", "rna", "rnz", "rtz", "sr:1", "sr:8", "sr:16", "sr:30", "sr:32"}) {
       // All of the tensor; a range that clamps; a constant one; one whose width overflows.
       std::vector<float> values = test::activations(9003, ++seed, true);
       const DrawSource draws{.run_seed = seed, .lanes = seed % 2 == 0 ? 16 : 5, .leap = 32};

@@ -51,7 +51,7 @@ class QuantizeKernel : public testing::TestWithParam<const char*> {};
 
 TEST_P(QuantizeKernel, EqualsTheScalarModel) {
   std::uint64_t seed = 1;
-  for (const char* round : {"rne", "rtz", "sr:1", "sr:8", "sr:16"}) {
+  for (const char* round : {"rne", "rna", "rnz", "rtz", "sr:1", "sr:8", "sr:16"}) {
     for (const Overflow overflow : {Overflow::ieee, Overflow::saturate}) {
       for (const int scale : {0, -5, 3, 120}) {
         const Conversion how{.to = Format::parse(GetParam()),
@@ -163,7 +163,7 @@ void sweep_all_formats(std::uint64_t stride) {
   constexpr std::uint64_t all = 1ULL << 32;
   for (const NamedFormat& named : named_formats) {
     if (named.format == formats::fp32) continue;
-    for (const Rounding rounding : {Rounding::rne(), Rounding::rtz()}) {
+    for (const Rounding rounding : {Rounding::rne(), Rounding::rna(), Rounding::rnz(), Rounding::rtz()}) {
       for (const Overflow overflow : {Overflow::ieee, Overflow::saturate}) {
         const Conversion how{.to = named.format, .rounding = rounding, .overflow = overflow};
         const std::string found = test::first_mismatch(2, [&](int part) {

@@ -40,7 +40,7 @@ Tensors tensors_of(std::size_t count, std::uint64_t seed) {
 
 std::vector<WeightUpdateConfig> configs() {
   std::vector<WeightUpdateConfig> all;
-  for (const Rounding rounding : {Rounding::rne(), Rounding::sr(13)}) {
+  for (const Rounding rounding : {Rounding::rne(), Rounding::rna(), Rounding::rnz(), Rounding::sr(13)}) {
     WeightUpdateConfig config{
         .learning_rate = 0.1F, .momentum = 0.9F, .weight_decay = 5e-4F, .rounding = rounding};
     for (const int exponent : {0, 14, -127, 128}) {

@@ -146,7 +146,8 @@ TEST(Arithmetic, AnyFormatsEqualMpfr) {
   for (const char* name :
        {"e5m2", "e4m3", "e2m1", "fp16", "bf16", "fp32", "e4m3:fnuz", "e6m9", "e3m0", "e8m3"})
     formats.push_back(Format::parse(name));
-  const Rounding modes[] = {Rounding::rne(), Rounding::rtz(), Rounding::sr(5), Rounding::sr(32)};
+  const Rounding modes[] = {Rounding::rne(), Rounding::rna(), Rounding::rnz(),
+                            Rounding::rtz(), Rounding::sr(5), Rounding::sr(32)};
   for (int i = 0; i < 300'000; ++i) {
     const auto pick = [&] { return formats[random() % formats.size()]; };
     const Format a_format = pick();
@@ -156,7 +157,7 @@ TEST(Arithmetic, AnyFormatsEqualMpfr) {
     const Code b{test::random_code(b_format, random), b_format};
     const Code c{test::random_code(c_format, random), c_format};
     const ResultSpec spec{.format = pick(),
-                          .rounding = modes[i % 4],
+                          .rounding = modes[i % std::size(modes)],
                           .overflow = random() % 2 == 0 ? Overflow::ieee : Overflow::saturate,
                           .flush = {random() % 4 == 0, random() % 4 == 0}};
     const auto draw = static_cast<std::uint32_t>(random());

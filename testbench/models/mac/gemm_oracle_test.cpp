@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "models/format/convert.hpp"
@@ -203,7 +204,7 @@ TEST(Gemm, EveryOptionEqualsMpfr) {
                            "aligned:1,4", "aligned:4,7", "aligned:4,13", "aligned:8,24", "aligned:3,62",
                            "aligned:3,63", "aligned:3,64", "kulisch"}) {
     for (const char* format : {"fp32", "fp16", "bf16", "e6m9", "e4m3", "e3m2", "e5m3:fnuz", "e8m3"}) {
-      for (const char* rounding : {"rne", "rtz", "sr:4", "sr:16"}) {
+      for (const char* rounding : {"rne", "rna", "rnz", "rtz", "sr:4", "sr:16"}) {
         Accumulator accumulator = Accumulator::parse(kind, Format::parse(format), Rounding::parse(rounding));
         if (random() % 2 == 0) {
           accumulator.inner_format = Format::parse("e6m5");
@@ -260,6 +261,23 @@ TEST(Gemm, SpecialValues) {
     // A format with neither Inf nor NaN ends at its signed max for Inf, at +max for NaN.
     EXPECT_EQ(dot(kind, {minus_inf}, {one}, "e2m1").run().front(), fp32_bits(-6.0F));
     EXPECT_EQ(dot(kind, {nan}, {minus_one}, "e2m1").run().front(), fp32_bits(6.0F));
+  }
+}
+
+// 256 + 1 + 1 + 1 in BF16, whose numbers are 2 apart there: the worked numbers of ARITHMETIC.md 4.
+TEST(Gemm, TiesGoAsTheModeSays) {
+  const auto sum = [](const char* kind, Rounding rounding) {
+    Problem problem = dot(kind, {0x5C, one, one, one}, {one, one, one, one}, "bf16");
+    problem.options.accumulator = Accumulator::parse(kind, formats::bf16, rounding);
+    return fp32_value(problem.run().front());
+  };
+  const std::tuple<const char*, float, float, float> results[] = {
+      {"plain", 256, 262, 256},   {"chunk:2", 258, 260, 258}, {"fused:2", 258, 260, 258},
+      {"fused:4", 260, 260, 258}, {"kulisch", 260, 260, 258}, {"aligned:4,8", 258, 258, 258}};
+  for (const auto& [kind, rne, rna, rnz] : results) {
+    EXPECT_EQ(sum(kind, Rounding::rne()), rne) << kind;
+    EXPECT_EQ(sum(kind, Rounding::rna()), rna) << kind;
+    EXPECT_EQ(sum(kind, Rounding::rnz()), rnz) << kind;
   }
 }
 

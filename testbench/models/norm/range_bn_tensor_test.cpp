@@ -35,9 +35,10 @@ void expect_same_bits(const std::vector<float>& actual, const std::vector<float>
 
 // ---- The 8-bit contract in plain hardware floats.
 
-// There and back through 8 bits; r = 0 rounds to nearest, otherwise element i takes its draw's low r bits.
-std::vector<float> straight_eight_bits(const std::vector<float>& values, int r = 0,
+// There and back through 8 bits; a stochastic rounding of element i takes its draw's low r bits.
+std::vector<float> straight_eight_bits(const std::vector<float>& values, Rounding rounding = Rounding::rne(),
                                        const DrawSource& draws = {}) {
+  const int r = rounding.random_bits;
   float min = inf;
   float max = -inf;
   for (const float value : values) {
@@ -51,6 +52,8 @@ std::vector<float> straight_eight_bits(const std::vector<float>& values, int r =
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float steps = (values[i] - min) * inverse;
     float q = std::nearbyint(steps);
+    if (rounding == Rounding::rna()) q = std::round(steps);
+    if (rounding == Rounding::rnz()) q = std::ceil(steps - 0.5F);
     if (r != 0) {
       const auto lane = static_cast<std::uint64_t>(draws.lanes);
       const std::uint32_t draw = draws.lane(i % lane, i / lane).draw() & ((1U << r) - 1U);
@@ -63,14 +66,14 @@ std::vector<float> straight_eight_bits(const std::vector<float>& values, int r =
   return back;
 }
 
-void expect_int8_equals_straight(const Layer& layer, const RangeBnConfig& channel, int r,
+void expect_int8_equals_straight(const Layer& layer, const RangeBnConfig& channel, Rounding rounding,
                                  const DrawSource& draws) {
   const NormShape& shape = layer.shape;
-  const Result actual = run(layer, {channel, NormPrecision::int8, Rounding::sr(r)}, draws);
+  const Result actual = run(layer, {channel, NormPrecision::int8, rounding}, draws);
   const float c = test::mpfr_range_constant(shape.batch * shape.spatial / channel.chunks, channel.constant);
 
   const std::vector<float> x = straight_eight_bits(layer.x);
-  const std::vector<float> g = straight_eight_bits(layer.g, r, draws);
+  const std::vector<float> g = straight_eight_bits(layer.g, rounding, draws);
   const std::vector<float> gamma = straight_eight_bits(layer.gamma);
   const std::vector<float> beta = straight_eight_bits(layer.beta);
   std::vector<test::Straight> statistics;
@@ -111,7 +114,10 @@ TEST(RangeBnTensor, EightBitsEqualPlainFloats) {
         for (const float sigma : {1.0F, 1e-4F, 3e4F, 1e30F}) {
           const Layer layer = random_layer(shape, seed += 10, sigma);
           const DrawSource draws{.run_seed = seed, .stream = 0x106, .lanes = 5};
-          expect_int8_equals_straight(layer, {constant, chunks}, 1 + static_cast<int>(seed / 10 % 16), draws);
+          const Rounding stochastic = Rounding::sr(1 + static_cast<int>(seed / 10 % 16));
+          expect_int8_equals_straight(layer, {constant, chunks}, stochastic, draws);
+          expect_int8_equals_straight(layer, {constant, chunks}, Rounding::rna(), {});
+          expect_int8_equals_straight(layer, {constant, chunks}, Rounding::rnz(), {});
           if (HasFatalFailure()) FAIL() << "seed " << seed;
         }
       }
@@ -129,7 +135,7 @@ TEST(RangeBnTensor, EightBitsTakeWhatCannotBeRepresented) {
   layer.g[1] = -inf;
   layer.beta[2] = nan;
   const DrawSource draws{.run_seed = 5, .stream = 0x106};
-  expect_int8_equals_straight(layer, {}, 8, draws);
+  expect_int8_equals_straight(layer, {}, Rounding::sr(8), draws);
   const Result result = run(layer, int8_mode, draws);
   EXPECT_EQ(result.saved.invalid, 3U);
   EXPECT_EQ(result.gradients.invalid, 1U);

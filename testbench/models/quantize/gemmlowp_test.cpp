@@ -61,6 +61,24 @@ TEST(Gemmlowp, NearestEqualsHardwareFloats) {
   }
 }
 
+// The C library rounds halves away from zero by itself; toward zero, halves are what is left below a ceiling.
+TEST(Gemmlowp, TiesAwayAndTowardZeroEqualHardwareFloats) {
+  const GemmlowpRange range = GemmlowpRange::between(-1, 2, 8);
+  for (int i = -40; i < 1100; ++i) {
+    for (const float nudge : {-0.001F, 0.0F, 0.001F}) {
+      const float x = range.min + (static_cast<float>(i) / 4 + nudge) * range.scale;
+      const float steps = (x - range.min) * range.inv;
+      const auto clamped = [](float q) { return static_cast<int>(std::clamp(q, 0.0F, 255.0F)); };
+      ASSERT_EQ(gemmlowp_quantize(x, range, Rounding::rna()).q, clamped(std::round(steps))) << steps;
+      ASSERT_EQ(gemmlowp_quantize(x, range, Rounding::rnz()).q, clamped(std::ceil(steps - 0.5F))) << steps;
+    }
+  }
+  // The worked number of ARITHMETIC.md 5.
+  EXPECT_EQ(gemmlowp_quantize(0.5F, range, Rounding::rne()).q, 128);
+  EXPECT_EQ(gemmlowp_quantize(0.5F, range, Rounding::rna()).q, 128);
+  EXPECT_EQ(gemmlowp_quantize(0.5F, range, Rounding::rnz()).q, 127);
+}
+
 // Over all 2^r draws the number of steps up is the fraction's top r bits: the rounding has no bias beyond
 // them.
 TEST(Gemmlowp, StochasticMeanOverAllDrawsIsTheFraction) {

@@ -86,13 +86,15 @@ double fp16_value(std::uint16_t code) {
 }
 
 // FP16 by scaling to whole quanta in double, where both steps are exact.
-double rounded_to_fp16(float value, bool stochastic, std::uint32_t draw) {
+double rounded_to_fp16(float value, Rounding rounding, std::uint32_t draw) {
   if (!std::isfinite(value) || value == 0) return value;
   const double magnitude = std::abs(static_cast<double>(value));
   const double quantum = std::ldexp(1.0, std::max(std::ilogb(magnitude), -14) - 10);
   const double quanta = magnitude / quantum;
   double whole = std::nearbyint(quanta);
-  if (stochastic) {
+  if (rounding == Rounding::rna()) whole = std::round(quanta);
+  if (rounding == Rounding::rnz()) whole = std::ceil(quanta - 0.5);
+  if (rounding == Rounding::sr(13)) {
     whole = std::floor(quanta);
     const double f = std::floor((quanta - whole) * 8192);
     if (f + (draw & 8191) >= 8192) ++whole;
@@ -124,7 +126,7 @@ void expect_equals_hardware(const Case& c, const WeightUpdateConfig& config, flo
   const float expected = std::fma(-config.learning_rate, m, w);
   const UpdatedWeight result = update_weight(c.w, c.m, c.g, config, c.draw);
   ASSERT_EQ(std::bit_cast<std::uint32_t>(result.momentum), std::bit_cast<std::uint32_t>(m));
-  const double stored = rounded_to_fp16(expected, config.rounding.stochastic(), c.draw);
+  const double stored = rounded_to_fp16(expected, config.rounding, c.draw);
   ASSERT_EQ(std::bit_cast<std::uint64_t>(fp16_value(result.weight)), std::bit_cast<std::uint64_t>(stored))
       << expected << " " << c.w << " " << c.m << " " << c.g;
 }
@@ -134,13 +136,27 @@ TEST(WeightUpdate, EqualsHardwareFmaChain) {
   WeightUpdateConfig config{.learning_rate = 0.1F, .momentum = 0.9F, .weight_decay = 5e-4F};
   for (int round = 0; round < 100000; ++round) {
     const Case c = random_case(engine);
-    config.rounding = (engine() & 1) != 0 ? Rounding::rne() : Rounding::sr(13);
+    const Rounding roundings[] = {Rounding::rne(), Rounding::rna(), Rounding::rnz(), Rounding::sr(13)};
+    config.rounding = roundings[engine() % 4];
     const int k = static_cast<int>(engine() % 39) - 14;
     config.unscale = UnscaleByExponent{k};
     expect_equals_hardware(c, config, std::ldexp(1.0F, -k));
     config.unscale = UnscaleByFactor{1e-4F};
     expect_equals_hardware(c, config, 1e-4F);
   }
+}
+
+TEST(WeightUpdate, TiesGoAsTheModeSays) {
+  // 1 + 2^-11 lies between FP16's 1 (3C00) and 1 + 2^-10 (3C01); with 2^-10 more the even one is above.
+  const auto stored = [](std::uint16_t weight, Rounding rounding) {
+    return update_weight(weight, 0.0F, -0x1p-11F, {.learning_rate = 1.0F, .rounding = rounding}).weight;
+  };
+  EXPECT_EQ(stored(0x3C00, Rounding::rne()), 0x3C00);
+  EXPECT_EQ(stored(0x3C00, Rounding::rna()), 0x3C01);
+  EXPECT_EQ(stored(0x3C00, Rounding::rnz()), 0x3C00);
+  EXPECT_EQ(stored(0x3C01, Rounding::rne()), 0x3C02);
+  EXPECT_EQ(stored(0x3C01, Rounding::rna()), 0x3C02);
+  EXPECT_EQ(stored(0x3C01, Rounding::rnz()), 0x3C01);
 }
 
 TEST(WeightUpdate, UnscaledGradientRoundsOnceInTheSubnormals) {
