@@ -1,6 +1,7 @@
 #include "models/mac/lowering.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -9,123 +10,80 @@
 namespace mantissa {
 namespace {
 
-// The forward pass's A, which is also the weight gradient's B: rows (b, oh, ow), columns (c, kr, kc).
+// What a lowered matrix is made of: rows are places of an image, (image, row, column), columns are (channel,
+// kernel row, kernel column), and an element is where the row's place meets the tap in another image.
 template <class Element>
-class Windows {
- public:
-  Windows(const ConvShape& geometry, std::int64_t group, std::span<const Element> x, Element zero)
-      : g_(geometry), group_(group), x_(x), zero_(zero) {}
-
-  void row(std::int64_t index, std::int64_t col0, std::int64_t col1, Element* out) const {
-    const std::int64_t ow = index % g_.out[1];
-    const std::int64_t oh = index / g_.out[1] % g_.out[0];
-    const std::int64_t b = index / (g_.out[1] * g_.out[0]);
-    const std::int64_t taps = g_.kernel[0] * g_.kernel[1];
-    const std::int64_t left = ow * g_.stride[1] - g_.padding[1];
-    const std::int64_t top = oh * g_.stride[0] - g_.padding[0];
-    std::int64_t kr = col0 % taps / g_.kernel[1];
-    std::int64_t kc = col0 % g_.kernel[1];
-    const std::int64_t channel = group_ * g_.in_group() + col0 / taps;
-    const Element* plane = x_.data() + (b * g_.in_channels + channel) * g_.in[0] * g_.in[1];
-    for (std::int64_t col = col0; col < col1;) {
-      // One row of the kernel at a time.
-      const std::int64_t run = std::min(g_.kernel[1] - kc, col1 - col);
-      const std::int64_t h = top + kr * g_.dilation[0];
-      if (h < 0 || h >= g_.in[0]) {
-        std::fill_n(out, run, zero_);
-      } else {
-        copy_line(plane + h * g_.in[1], left + kc * g_.dilation[1], run, out);
-      }
-      out += run;
-      col += run;
-      kc = 0;
-      if (++kr == g_.kernel[0]) {
-        kr = 0;
-        plane += g_.in[0] * g_.in[1];
-      }
-    }
-  }
-
- private:
-  void copy_line(const Element* line, std::int64_t first, std::int64_t run, Element* out) const {
-    if (g_.dilation[1] == 1 && first >= 0 && first + run <= g_.in[1]) {
-      // Nearly every kernel is three wide: worth being without a loop.
-      if (run == 3) {
-        out[0] = line[first];
-        out[1] = line[first + 1];
-        out[2] = line[first + 2];
-      } else {
-        std::copy_n(line + first, run, out);
-      }
-      return;
-    }
-    for (std::int64_t i = 0; i < run; ++i) {
-      const std::int64_t w = first + i * g_.dilation[1];
-      out[i] = w < 0 || w >= g_.in[1] ? zero_ : line[w];
-    }
-  }
-
-  const ConvShape& g_;
-  std::int64_t group_;
-  std::span<const Element> x_;
-  Element zero_;
+struct Planes {
+  std::span<const Element> data;  // [batch, channels, size]
+  std::int64_t channels;
+  std::int64_t first_channel;  // of the group
+  std::array<std::int64_t, 2> size;
+  std::array<std::int64_t, 2> places;  // of the rows
+  Element zero;
 };
 
-// The input gradient's A: rows (b, h, w), columns (o, kr, kc); the output that input (h, w) took part in
-// through that tap, where there is one.
-template <class Element>
-class Spread {
- public:
-  Spread(const ConvShape& geometry, std::int64_t group, std::span<const Element> gradient, Element zero)
-      : g_(geometry), group_(group), gradient_(gradient), zero_(zero) {}
+// One line of places under one kernel column. The forward pass, whose A is also the weight gradient's B,
+// reads x at place * stride + offset. The input gradient looks the other way: g at q meets place q * stride +
+// offset, and places between have nothing.
+template <class Element, bool spread>
+void fill_line(const Element* line, std::int64_t size, std::int64_t stride, std::int64_t offset,
+               std::int64_t first, std::int64_t last, Element zero, Element* out, std::int64_t pitch) {
+  const auto at_least = [&](std::int64_t x) { return x <= 0 ? -(-x / stride) : (x + stride - 1) / stride; };
+  if constexpr (spread) {
+    for (std::int64_t place = first; place < last; ++place) out[(place - first) * pitch] = zero;
+    const std::int64_t end = std::min(size, at_least(last - offset));
+    for (std::int64_t q = std::max<std::int64_t>(0, at_least(first - offset)); q < end; ++q)
+      out[(q * stride + offset - first) * pitch] = line[q];
+  } else {
+    const std::int64_t begin = std::clamp(at_least(-offset), first, last);
+    const std::int64_t end = std::clamp(at_least(size - offset), begin, last);
+    for (std::int64_t place = first; place < begin; ++place) out[(place - first) * pitch] = zero;
+    for (std::int64_t place = begin; place < end; ++place)
+      out[(place - first) * pitch] = line[place * stride + offset];
+    for (std::int64_t place = end; place < last; ++place) out[(place - first) * pitch] = zero;
+  }
+}
 
-  void row(std::int64_t index, std::int64_t col0, std::int64_t col1, Element* out) const {
-    const std::int64_t w = index % g_.in[1];
-    const std::int64_t h = index / g_.in[1] % g_.in[0];
-    const std::int64_t b = index / (g_.in[1] * g_.in[0]);
-    const std::int64_t taps = g_.kernel[0] * g_.kernel[1];
-    const std::int64_t image = g_.out[0] * g_.out[1];
-    // The same places in every channel: found once.
-    thread_local std::vector<std::int64_t> place;
-    place.assign(taps, -1);
-    for (std::int64_t kr = 0; kr < g_.kernel[0]; ++kr) {
-      const std::int64_t oh = position(h, kr, 0);
-      if (oh < 0) continue;
-      for (std::int64_t kc = 0; kc < g_.kernel[1]; ++kc) {
-        const std::int64_t ow = position(w, kc, 1);
-        if (ow >= 0) place[kr * g_.kernel[1] + kc] = oh * g_.out[1] + ow;
+// Line of places by line, tap by tap: what a tap meets along a line lies together.
+template <bool spread, class Element>
+void fill(const ConvShape& g, const Planes<Element>& planes, const Rectangle& part, std::span<Element> out,
+          int threads) {
+  const std::int64_t taps = g.kernel[0] * g.kernel[1];
+  const auto fill_places = [&](std::int64_t row, std::int64_t count, Element* to) {
+    const std::int64_t first = row % planes.places[1];
+    const std::int64_t place = row / planes.places[1] % planes.places[0];
+    const std::int64_t image = row / (planes.places[1] * planes.places[0]);
+    for (std::int64_t col = part.col0; col < part.col1; ++col, ++to) {
+      const std::int64_t tap_row = col % taps / g.kernel[1] * g.dilation[0] - g.padding[0];
+      const std::int64_t tap_col = col % g.kernel[1] * g.dilation[1] - g.padding[1];
+      const std::int64_t meets = spread ? place - tap_row : place * g.stride[0] + tap_row;
+      const std::int64_t line = spread ? meets / g.stride[0] : meets;
+      if (meets < 0 || line >= planes.size[0] || (spread && meets % g.stride[0] != 0)) {
+        for (std::int64_t i = 0; i < count; ++i) to[i * part.cols()] = planes.zero;
+        continue;
       }
+      const std::int64_t channel = image * planes.channels + planes.first_channel + col / taps;
+      const Element* from = planes.data.data() + (channel * planes.size[0] + line) * planes.size[1];
+      fill_line<Element, spread>(from, planes.size[1], g.stride[1], tap_col, first, first + count,
+                                 planes.zero, to, part.cols());
     }
-    const Element* plane =
-        gradient_.data() + (b * g_.out_channels + group_ * g_.out_group() + col0 / taps) * image;
-    for (std::int64_t col = col0, tap = col0 % taps; col < col1; tap = 0, plane += image) {
-      const std::int64_t end = std::min(taps, tap + col1 - col);
-      col += end - tap;
-      for (; tap < end; ++tap, ++out) *out = place[tap] < 0 ? zero_ : plane[place[tap]];
-    }
-  }
-
- private:
-  std::int64_t position(std::int64_t at, std::int64_t tap, int axis) const {
-    const std::int64_t from = at + g_.padding[axis] - tap * g_.dilation[axis];
-    if (from < 0 || from % g_.stride[axis] != 0) return -1;
-    const std::int64_t result = from / g_.stride[axis];
-    return result < g_.out[axis] ? result : -1;
-  }
-
-  const ConvShape& g_;
-  std::int64_t group_;
-  std::span<const Element> gradient_;
-  Element zero_;
-};
-
-template <class Element, class Source>
-void fill(const Source& source, const Rectangle& part, std::span<Element> out, int threads) {
+  };
   parallel_ranges(part.rows(), 64, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      source.row(part.row0 + i, part.col0, part.col1, out.data() + i * part.cols());
+    for (std::int64_t i = begin; i < end;) {
+      const std::int64_t row = part.row0 + i;
+      const std::int64_t count = std::min(planes.places[1] - row % planes.places[1], end - i);
+      fill_places(row, count, out.data() + i * part.cols());
+      i += count;
     }
   });
+}
+
+// Windows of x at the places of y.
+template <class Element>
+void fill_windows(const ConvShape& g, std::int64_t group, std::span<const Element> x, Element zero,
+                  const Rectangle& part, std::span<Element> out, int threads) {
+  fill<false>(g, Planes<Element>{x, g.in_channels, group * g.in_group(), g.in, g.out, zero}, part, out,
+              threads);
 }
 
 }  // namespace
@@ -171,9 +129,10 @@ template <class Element>
 void lower_a(const ConvShape& g, Pass pass, std::int64_t group, const Rectangle& part,
              std::span<const Element> first, Element zero, std::span<Element> out, int threads) {
   if (pass == Pass::forward) {
-    fill(Windows<Element>(g, group, first, zero), part, out, threads);
+    fill_windows(g, group, first, zero, part, out, threads);
   } else if (pass == Pass::input_gradient) {
-    fill(Spread<Element>(g, group, first, zero), part, out, threads);
+    fill<true>(g, Planes<Element>{first, g.out_channels, group * g.out_group(), g.out, g.in, zero}, part, out,
+               threads);
   } else {
     // Rows are output channels, columns (b, oh, ow): images side by side.
     const std::int64_t image = g.out[0] * g.out[1];
@@ -195,7 +154,7 @@ template <class Element>
 void lower_b(const ConvShape& g, Pass pass, std::int64_t group, const Rectangle& part,
              std::span<const Element> second, Element zero, std::span<Element> out, int threads) {
   if (pass == Pass::weight_gradient) {
-    fill(Windows<Element>(g, group, second, zero), part, out, threads);
+    fill_windows(g, group, second, zero, part, out, threads);
     return;
   }
   // Weights [O, I, kh, kw]: forward row (c, kr, kc), column o; input gradient row (o, kr, kc), column c.

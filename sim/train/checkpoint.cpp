@@ -8,7 +8,23 @@
 #include "sim/support/user_text.hpp"
 #include "sim/trace/safetensors_writer.hpp"
 
+namespace mantissa {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ConversionCounts, elements, overflow, underflow, inexact, invalid,
+                                   flushed_to_zero)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PruneCounts, zeros_in, kept, snapped, zeros_made)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradientReport, step, layer, elements, zero_share, mu, sigma, ks_lognormal,
+                                   ks_normal, ks_laplace, tau)
+
+}  // namespace mantissa
+
 namespace mantissa::train {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerCounts, weights, activations, errors, weight_gradients, pruned,
+                                   aimed_at, recent)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EpochReport, train_loss, train_accuracy, val_loss, val_accuracy, steps,
+                                   skipped_steps, loss_exponent, seconds, sparsity, target_sparsity)
+
 namespace {
 
 using Json = nlohmann::json;
@@ -47,115 +63,25 @@ void for_tensors(AnyModel& model, const Visit& visit) {
   }
 }
 
-Json counts_json(const ConversionCounts& counts) {
-  return {counts.elements, counts.overflow, counts.underflow,
-          counts.inexact,  counts.invalid,  counts.flushed_to_zero};
-}
-
-ConversionCounts counts_of(const Json& json) {
-  return {.elements = json.at(0),
-          .overflow = json.at(1),
-          .underflow = json.at(2),
-          .inexact = json.at(3),
-          .invalid = json.at(4),
-          .flushed_to_zero = json.at(5)};
-}
-
-Json prune_json(const PruneCounts& counts) {
-  return {counts.zeros_in, counts.kept, counts.snapped, counts.zeros_made};
-}
-
-PruneCounts prune_counts_of(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3)}; }
-
 // What a layer carries from step to step.
 Json layer_json(const LayerPlan& plan, const LayerCounts& counts) {
-  return {{"name", plan.name()},
-          {"registers", registers_json(plan.registers)},
-          {"counts",
-           {counts_json(counts.weights), counts_json(counts.activations), counts_json(counts.errors),
-            counts_json(counts.weight_gradients)}},
-          {"pruned", prune_json(counts.pruned)},
-          {"aimed_at", counts.aimed_at},
-          {"recently_pruned", prune_json(counts.recent)}};
+  return {{"name", plan.name()}, {"registers", registers_json(plan.registers)}, {"counts", counts}};
 }
 
 void restore_layer(const Json& json, LayerPlan& plan, LayerCounts& counts) {
   if (json.at("name") != plan.name()) throw std::invalid_argument("its layers do not match this network");
   plan.registers = parse_registers(json.at("registers"), "registers of " + in_quotes(plan.name()));
-  const Json& each = json.at("counts");
-  counts.weights = counts_of(each.at(0));
-  counts.activations = counts_of(each.at(1));
-  counts.errors = counts_of(each.at(2));
-  counts.weight_gradients = counts_of(each.at(3));
-  counts.pruned = prune_counts_of(json.at("pruned"));
-  counts.aimed_at = json.at("aimed_at");
-  counts.recent = prune_counts_of(json.at("recently_pruned"));
-}
-
-Json epoch_json(const EpochReport& epoch) {
-  return {{"train_loss", epoch.train_loss},
-          {"train_accuracy", epoch.train_accuracy},
-          {"val_loss", epoch.val_loss},
-          {"val_accuracy", epoch.val_accuracy},
-          {"steps", epoch.steps},
-          {"skipped_steps", epoch.skipped_steps},
-          {"loss_exponent", epoch.loss_exponent},
-          {"seconds", epoch.seconds},
-          {"sparsity", epoch.sparsity},
-          {"target_sparsity", epoch.target_sparsity}};
-}
-
-EpochReport epoch_of(const Json& json) {
-  return {.train_loss = json.at("train_loss"),
-          .train_accuracy = json.at("train_accuracy"),
-          .val_loss = json.at("val_loss"),
-          .val_accuracy = json.at("val_accuracy"),
-          .steps = json.at("steps"),
-          .skipped_steps = json.at("skipped_steps"),
-          .loss_exponent = json.at("loss_exponent"),
-          .seconds = json.at("seconds"),
-          .sparsity = json.at("sparsity").get<std::vector<double>>(),
-          .target_sparsity = json.at("target_sparsity").get<std::vector<double>>()};
-}
-
-Json gradient_json(const GradientReport& gradient) {
-  return {{"step", gradient.step},
-          {"layer", gradient.layer},
-          {"elements", gradient.elements},
-          {"zero_share", gradient.zero_share},
-          {"mu", gradient.mu},
-          {"sigma", gradient.sigma},
-          {"ks_lognormal", gradient.ks_lognormal},
-          {"ks_normal", gradient.ks_normal},
-          {"ks_laplace", gradient.ks_laplace},
-          {"tau", gradient.tau}};
-}
-
-GradientReport gradient_of(const Json& json) {
-  GradientReport gradient;
-  gradient.step = json.at("step");
-  gradient.layer = json.at("layer");
-  gradient.elements = json.at("elements");
-  gradient.zero_share = json.at("zero_share");
-  gradient.mu = json.at("mu");
-  gradient.sigma = json.at("sigma");
-  gradient.ks_lognormal = json.at("ks_lognormal");
-  gradient.ks_normal = json.at("ks_normal");
-  gradient.ks_laplace = json.at("ks_laplace");
-  gradient.tau = json.at("tau");
-  return gradient;
+  json.at("counts").get_to(counts);
 }
 
 Json state_json(const Model& model, const RunState& state, const std::optional<LossScale>& loss_scale) {
   Json json{{"step", state.step},
-            {"epoch", epoch_json(state.epoch)},
-            {"history", Json::array()},
+            {"epoch", state.epoch},
+            {"history", state.history},
             {"loss_scale", state.loss_scale},
             {"counted_steps", state.counted_steps},
-            {"gradients", Json::array()},
+            {"gradients", state.gradients},
             {"layers", Json::array()}};
-  for (const GradientReport& gradient : state.gradients) json["gradients"].push_back(gradient_json(gradient));
-  for (const EpochReport& epoch : state.history) json["history"].push_back(epoch_json(epoch));
   if (loss_scale)
     json["loss_scale_state"] = {loss_scale->exponent(), loss_scale->step(), loss_scale->clean_steps()};
   for (const GemmLayer* layer : model.gemm_layers())
@@ -166,14 +92,12 @@ Json state_json(const Model& model, const RunState& state, const std::optional<L
 }
 
 void restore_state(const Json& json, Model& model, RunState& state, std::optional<LossScale>& loss_scale) {
-  state.step = json.at("step");
-  state.epoch = epoch_of(json.at("epoch"));
-  state.history.clear();
-  for (const Json& epoch : json.at("history")) state.history.push_back(epoch_of(epoch));
-  state.loss_scale = json.at("loss_scale").get<std::vector<std::pair<std::int64_t, int>>>();
-  state.counted_steps = json.at("counted_steps");
-  state.gradients.clear();
-  for (const Json& gradient : json.at("gradients")) state.gradients.push_back(gradient_of(gradient));
+  json.at("step").get_to(state.step);
+  json.at("epoch").get_to(state.epoch);
+  json.at("history").get_to(state.history);
+  json.at("loss_scale").get_to(state.loss_scale);
+  json.at("counted_steps").get_to(state.counted_steps);
+  json.at("gradients").get_to(state.gradients);
   if (loss_scale) {
     const Json& scale = json.at("loss_scale_state");
     loss_scale->restore(scale.at(0), scale.at(1), scale.at(2));

@@ -6,6 +6,20 @@
 
 namespace mantissa::verify {
 
+std::vector<ParameterNote> joined(std::initializer_list<std::vector<ParameterNote>> lists) {
+  std::vector<ParameterNote> all;
+  for (const std::vector<ParameterNote>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+std::vector<ParameterNote> format_notes(const std::string& prefix, const std::string& of, bool first) {
+  return {
+      {prefix + "Exp", 5, "exponent bits of " + of},
+      {prefix + "Man", 2, "mantissa bits of " + of},
+      {prefix + "Bias", 15, "exponent bias of " + of},
+      {prefix + "Specials", 0, "special codes of " + of + (first ? ": 0 ieee, 1 fn, 2 finite, 3 fnuz" : "")}};
+}
+
 UnitParameters UnitKind::complete(const UnitParameters& given) const {
   UnitParameters all;
   for (const ParameterNote& parameter : parameters) all.set(parameter.name, parameter.value);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,12 @@ struct CoverageExclusion {
   std::string line = {};    // what is in the line of source
   std::string reason;
 };
+
+// Several lists of parameters, one behind the other.
+std::vector<ParameterNote> joined(std::initializer_list<std::vector<ParameterNote>> lists);
+// A format's four parameters, E5M2 by default: "AExp" to "ASpecials" of `of`. The first of a unit says what
+// the special codes are.
+std::vector<ParameterNote> format_notes(const std::string& prefix, const std::string& of, bool first = false);
 
 struct UnitKind {
   std::string name;

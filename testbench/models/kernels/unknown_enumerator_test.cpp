@@ -124,7 +124,7 @@ TEST(UnknownRounding, KernelsRefuseItOnEveryTarget) {
             {"drain_values",
              [&] {
                const NormShape shape{.batch = 37, .channels = 1, .spatial = 1};
-               kernels::drain_values(values, shape, how, {}, {}, rounded, 1, met);
+               kernels::drain<float>(values, shape, how, {}, {}, rounded, 1, met);
              }},
         });
       }
