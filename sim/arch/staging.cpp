@@ -69,6 +69,14 @@ void StagingTable::add_gradient(std::int64_t m, std::int64_t n, std::int64_t k,
                   });
 }
 
+StagingTable& StagingTable::operator+=(const StagingTable& other) {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    cells_[i].dense += other.cells_.at(i).dense;
+    cells_[i].skipping += other.cells_.at(i).skipping;
+  }
+  return *this;
+}
+
 std::vector<StagingPoint> StagingTable::points() const {
   std::vector<StagingPoint> points;
   for (const Cell& cell : cells_) {

@@ -39,6 +39,9 @@ class StagingTable {
   void add_gradient(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::uint16_t> nonzero,
                     std::uint64_t times = 1, int threads = 1);
 
+  // All GEMMs of another table of the same architecture.
+  StagingTable& operator+=(const StagingTable& other);
+
   // Port by port, depth ascending. No GEMM: speed-up 1.
   std::vector<StagingPoint> points() const;
 

@@ -8,9 +8,8 @@
 #include "sim/support/user_text.hpp"
 
 namespace mantissa::replay {
-void check_buffers(const trace::Trace& trace, std::uint32_t step, const PlannedLayer& planned,
-                   const Architecture& arch) {
-  const auto& [layer, plan] = planned;
+void check_buffers(const trace::Trace& trace, const PlannedLayer& planned, const Architecture& arch) {
+  const auto& [step, layer, plan] = planned;
   if (arch.dataflow != Dataflow::os_skip || !multiplies(layer->kind)) return;
   const std::optional<ConvShape> geometry = geometry_of(trace, step, *layer);
   if (!geometry) return;

@@ -48,14 +48,14 @@ LayerReplay::LayerReplay(const trace::Trace& trace, const Recipe& recipe, const 
       own_results_(trace, recipe, arch, report.run_bits),
       staging_(arch) {}
 
-void LayerReplay::run(std::uint32_t number, PlannedLayer& layer) {
+void LayerReplay::run(PlannedLayer& layer) {
   const Step step{.seed = report_.seed,
-                  .number = number,
+                  .number = layer.step,
                   .rows = arch_.rows,
                   .cols = arch_.cols,
                   .threads = options_.threads,
                   .refresh = true,
-                  .loss_exponent = loss_exponent(trace_, number, recipe_)};
+                  .loss_exponent = loss_exponent(trace_, layer.step, recipe_)};
   try {
     if (multiplies(layer.layer->kind)) {
       run_gemms(step, layer);
@@ -63,7 +63,7 @@ void LayerReplay::run(std::uint32_t number, PlannedLayer& layer) {
       run_norm(step, layer);
     }
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(trace_.path().string() + ": step " + std::to_string(number) + ", layer " +
+    throw std::invalid_argument(trace_.path().string() + ": step " + std::to_string(layer.step) + ", layer " +
                                 in_quotes(layer.layer->name) + ": " + error.what());
   }
 }
@@ -139,7 +139,11 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
 std::vector<Energy> LayerReplay::energy_of(const ActionCounts& actions) {
   add(actions_, actions);
   std::vector<Energy> energy;
-  for (const EnergyTable& table : report_.tables) energy.push_back(price(table, actions));
+  for (EnergyTable& table : report_.tables) {
+    // A price that a rule gives is found once.
+    for (const auto& [action, count] : actions) table.prices[action] = price_of(table, action);
+    energy.push_back(price(table, actions));
+  }
   return energy;
 }
 

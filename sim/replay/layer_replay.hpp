@@ -1,4 +1,4 @@
-// One layer at one step: its tensors prepared, its passes run, the results put into the report.
+// Layers at their steps, one after the other: tensors prepared, passes run, the results put into a report.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class LayerReplay {
   LayerReplay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch, Options options,
               CrossCheck* check, ReplayReport& report);
 
-  void run(std::uint32_t step, PlannedLayer& layer);
+  void run(PlannedLayer& layer);
   // Of the gradient passes so far: speed-up of training for other depths and ports.
-  std::vector<StagingPoint> staging() const { return staging_.points(); }
+  const StagingTable& staging() const { return staging_; }
   // All that was done so far.
   const ActionCounts& actions() const { return actions_; }
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
+#include "models/parallel/parallel.hpp"
 #include "sim/replay/buffer_check.hpp"
 #include "sim/replay/layer_replay.hpp"
 
@@ -90,6 +94,74 @@ void add_norm(const trace::Trace& trace, std::uint32_t step, const trace::Layer&
   needs.norm = size;
 }
 
+// Elements that may be in memory for every thread.
+constexpr std::uint64_t small_trace = std::uint64_t{1} << 22;
+
+std::uint64_t elements_of(const trace::Trace& trace) {
+  std::uint64_t elements = 0;
+  for (const trace::TensorInfo& tensor : trace.file().tensors()) elements += tensor.elements();
+  return elements;
+}
+
+// What all layers did besides what is in the report.
+struct Merged {
+  ActionCounts actions;
+  StagingTable staging;
+};
+
+template <class T>
+void append(std::vector<T>& all, std::vector<T>& more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+// Of a small trace layers run side by side, since its hundreds of short loops are not worth sharing; of a
+// large one they run one after the other with all threads in each, since the tensors of one layer are enough
+// memory.
+Merged run_layers(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
+                  CrossCheck* check, const Options& options, const Progress& progress,
+                  std::vector<PlannedLayer>& layers, ReplayReport& report) {
+  const bool side_by_side = check == nullptr && elements_of(trace) <= small_trace;
+  Options in_layer = options;
+  if (side_by_side) in_layer.threads = 1;
+  struct Part {
+    ReplayReport report;
+    Merged merged;
+  };
+  std::map<std::int64_t, Part> parts;  // by their first layer
+  std::mutex sharing;
+  std::size_t done = 0;
+  parallel_ranges(std::ssize(layers), 1, side_by_side ? options.threads : 1,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    Part part{.report = {}, .merged = {{}, StagingTable(arch)}};
+                    part.report.seed = report.seed;
+                    part.report.tables = report.tables;
+                    LayerReplay replay(trace, recipe, arch, in_layer, check, part.report);
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      if (progress) {
+                        const std::lock_guard lock(sharing);
+                        progress(done++, layers.size(),
+                                 "step " + std::to_string(layers[i].step) + " " + layers[i].layer->name);
+                      }
+                      replay.run(layers[i]);
+                    }
+                    part.merged = {replay.actions(), replay.staging()};
+                    const std::lock_guard lock(sharing);
+                    parts.emplace(begin, std::move(part));
+                  });
+  Merged merged{{}, StagingTable(arch)};
+  for (auto& [first, part] : parts) {
+    append(report.passes, part.report.passes);
+    append(report.tensors, part.report.tensors);
+    append(report.gradients, part.report.gradients);
+    append(report.notes, part.report.notes);
+    report.run_bits.compared += part.report.run_bits.compared;
+    report.run_bits.different += part.report.run_bits.different;
+    add(merged.actions, part.merged.actions);
+    merged.staging += part.merged.staging;
+  }
+  return merged;
+}
+
 }  // namespace
 
 ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
@@ -112,39 +184,30 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   note_dataflow(arch, report);
 
   const std::vector<std::uint32_t> steps = chosen_steps(trace, options);
-  std::vector<std::vector<PlannedLayer>> plans;
+  std::vector<PlannedLayer> layers;  // of all steps
   MachineNeeds needs;
   for (const std::uint32_t step : steps) {
-    plans.push_back(plan_step(trace, step, recipe));
-    for (const PlannedLayer& planned : plans.back()) {
-      check_buffers(trace, step, planned, arch);
+    for (PlannedLayer& planned : plan_step(trace, step, recipe)) {
+      check_buffers(trace, planned, arch);
       for (const ArrayFormats& array : arrays_of(planned.plan)) {
         if (std::find(needs.arrays.begin(), needs.arrays.end(), array) == needs.arrays.end())
           needs.arrays.push_back(array);
       }
       if (recipe.norm.kind == NormRule::Kind::range) add_norm(trace, step, *planned.layer, needs);
+      layers.push_back(std::move(planned));
     }
     report.images += images_of(trace, step);
   }
   if (check != nullptr) check->prepare(recipe, arch, needs);
 
-  LayerReplay layers(trace, recipe, arch, options, check, report);
-  const std::size_t total = steps.size() * trace.layers().size();
-  std::size_t done = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    for (PlannedLayer& planned : plans[i]) {
-      if (progress) progress(done, total, "step " + std::to_string(steps[i]) + " " + planned.layer->name);
-      layers.run(steps[i], planned);
-      ++done;
-    }
-  }
+  Merged merged = run_layers(trace, recipe, arch, check, options, progress, layers, report);
   if (report.passes.empty()) {
     throw std::invalid_argument(trace.path().string() + ": no pass can be run; " +
                                 (report.notes.empty() ? "it has no layers" : report.notes.back()));
   }
   // With the prices that rules gave for this recipe's formats.
-  for (EnergyTable& table : report.tables) table = priced_for(table, layers.actions());
-  if (options.staging) report.staging = layers.staging();
+  for (EnergyTable& table : report.tables) table = priced_for(table, merged.actions);
+  if (options.staging) report.staging = merged.staging.points();
   report.sampled_tiles = check == nullptr ? 0 : check->tiles_run();
   return report;
 }

@@ -50,7 +50,7 @@ std::vector<PlannedLayer> plan_step(const trace::Trace& trace, std::uint32_t ste
   for (const trace::Layer& layer : trace.layers()) names.push_back({layer.name, layer.kind});
   std::vector<PlannedLayer> layers;
   for (LayerPlan& plan : plan_layers(recipe, names))
-    layers.push_back({&trace.layers()[layers.size()], std::move(plan)});
+    layers.push_back({step, &trace.layers()[layers.size()], std::move(plan)});
   if (const trace::RunStep* run = own_step(trace, step, recipe)) {
     take_registers(*run, layers);
   } else if (recipe.pruning) {

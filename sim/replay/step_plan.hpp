@@ -15,6 +15,7 @@
 namespace mantissa::replay {
 
 struct PlannedLayer {
+  std::uint32_t step = 0;
   const trace::Layer* layer = nullptr;
   LayerPlan plan;
 };
