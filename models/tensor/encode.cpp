@@ -1,11 +1,11 @@
 #include "models/tensor/encode.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <stdexcept>
 
 #include "models/kernels/drain.hpp"
 #include "models/kernels/gemmlowp.hpp"
 #include "models/kernels/quantize.hpp"
+#include "models/tensor/scale_values.hpp"
 
 namespace mantissa {
 namespace {
@@ -23,6 +23,8 @@ void encode_codes(std::span<const float> numbers, const Encoding& how, const Dra
   form.format = how.type.format();
   form.scale = how.scale;
   form.decoded = options.decoded;
+  if (form.format.bits() > 8)
+    throw std::invalid_argument("codes of " + form.format.name() + " have more than 8 bits");
   if (!form.decoded) {
     kernels::quantize<std::uint8_t>(numbers, how.conversion(), draws, form.codes.make(numbers.size()),
                                     options.threads, options.counts);
@@ -37,9 +39,7 @@ void encode_codes(std::span<const float> numbers, const Encoding& how, const Dra
   if (!there)
     kernels::round_values(numbers, how.conversion(), draws, values, options.threads, options.counts);
   if (form.scale == 0) return;
-  const auto factor = static_cast<float>(std::ldexp(1.0, form.scale));
-  const std::span<const float> from = there ? numbers : std::span<const float>(values);
-  std::transform(from.begin(), from.end(), values.begin(), [factor](float x) { return x * factor; });
+  scale_values(there ? numbers : std::span<const float>(values), form.scale, values);
 }
 
 }  // namespace

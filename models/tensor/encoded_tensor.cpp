@@ -1,24 +1,18 @@
 #include "models/tensor/encoded_tensor.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
 #include "models/kernels/gemmlowp.hpp"
 #include "models/kernels/quantize.hpp"
+#include "models/tensor/scale_values.hpp"
 
 namespace mantissa {
 namespace {
 
 void check_width(const Format& format) {
   if (format.bits() > 8) throw std::invalid_argument("codes of " + format.name() + " have more than 8 bits");
-}
-
-// values * 2^exponent, exact for the values of codes unless FP32's range ends.
-void scale_values(std::span<const float> in, int exponent, std::span<float> out) {
-  const auto factor = static_cast<float>(std::ldexp(1.0, exponent));
-  std::transform(in.begin(), in.end(), out.begin(), [factor](float x) { return x * factor; });
 }
 
 }  // namespace

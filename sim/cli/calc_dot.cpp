@@ -68,7 +68,7 @@ class DotLine {
     if (k == 0 || k > Accumulator::max_k) {
       throw std::invalid_argument(
           std::to_string(words_.size()) + (words_.size() == 1 ? " operand" : " operands") +
-          " where 2K or 2K+1 are needed: K codes of a, K codes of b, and where acc starts; K 1..2^24");
+          " where 2K or 2K+1 are needed: K codes of a, K codes of b, and where acc starts; K is at least 1");
     }
     Flags flags;
     terms_.resize(k);

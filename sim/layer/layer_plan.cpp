@@ -67,8 +67,20 @@ std::optional<TensorFormat> LayerPlan::drain(Role role) const {
   return format(role);
 }
 
+void LayerPlan::restore(const LayerRegisters& saved) {
+  if (saved.tau && !prunes()) throw std::invalid_argument("tau: the recipe does not prune this layer");
+  if (saved.error_format && !(prunes() && recipe_->pruning->choose_format))
+    throw std::invalid_argument("error_format: the recipe chooses none for this layer");
+  if (saved.error_format && saved.error_format->bits() > 8) {
+    throw std::invalid_argument("error_format: " + saved.error_format->name() + " has " +
+                                std::to_string(saved.error_format->bits()) +
+                                " bits; the multipliers take at most 8");
+  }
+  registers = saved;
+}
+
 std::optional<Pruner> LayerPlan::pruner() const {
-  if (!registers.tau) return std::nullopt;
+  if (!registers.tau || !prunes()) return std::nullopt;
   return Pruner{.tau = tau_code(*registers.tau, formats::fp32), .random_bits = recipe_->pruning->random_bits};
 }
 
@@ -85,7 +97,8 @@ bool LayerPlan::norm_quantizes() const {
 int LayerPlan::scale(const Step& step, Role role, const TensorFormat& format, std::span<const float> values,
                      int from) {
   std::optional<int>& exponent = registers.scale_of(role);
-  if (recorded && exponent) return *exponent;
+  // A fixed rule needs no register: the two copies of the errors share one.
+  if (recorded && exponent && format.scale != TensorFormat::Scale::fixed) return *exponent;
   const auto taken = [&] {
     const int extra = is_gradient(role) ? step.loss_exponent : 0;
     return std::clamp(scale_exponent(format, extra, values) + from, min_quantizer_scale, max_quantizer_scale);
@@ -106,6 +119,11 @@ int LayerPlan::scale(const Step& step, Role role, const TensorFormat& format, st
 }
 
 Conversion LayerPlan::drain_conversion(const Step& step, const TensorFormat& format, int exponent) const {
+  if (exponent < min_quantizer_scale || exponent > max_quantizer_scale) {
+    throw std::invalid_argument("the drain quantizer would need a scale of 2^" + std::to_string(exponent) +
+                                "; its register holds " + std::to_string(min_quantizer_scale) + ".." +
+                                std::to_string(max_quantizer_scale));
+  }
   Encoding how = format.encoding(exponent);
   how.rounding = step.rounding(how.rounding);
   return how.conversion();

@@ -39,8 +39,11 @@ class LayerPlan {
 
   // Thresholds, formats and scales of the present step.
   LayerRegisters registers;
-  // They are those of a recorded run: scales that they have are used, none is taken anew.
+  // They are those of a recorded run: scales that a rule would take from the values are used as they are.
   bool recorded = false;
+  // From a file. Throws std::invalid_argument for what this layer's units cannot hold: a threshold or a
+  // format of errors where the recipe has none.
+  void restore(const LayerRegisters& saved);
 
   // What stands before the first, the second and the only operand of the passes that use it.
   OperandSite input() const;
@@ -68,7 +71,7 @@ class LayerPlan {
   // values are numbers times 2^from.
   int scale(const Step& step, Role role, const TensorFormat& format, std::span<const float> values,
             int from = 0);
-  // The drain's quantizer as a conversion.
+  // The drain's quantizer as a conversion. Throws std::invalid_argument for an exponent beyond its register.
   Conversion drain_conversion(const Step& step, const TensorFormat& format, int exponent) const;
 
   // Through the pruner, where there is one: returns what it met, and `pruned` holds the survivors.

@@ -24,7 +24,9 @@ void parse_scales(const JsonRecord& record, const Json& json, LayerRegisters& re
   for (const auto& [name, exponent] : json.items()) {
     const std::optional<Role> role = role_of(name);
     if (!role) record.fail("unknown role " + in_quotes(name) + " of a scale");
-    if (!exponent.is_number_integer() || exponent.get<std::int64_t>() < min_quantizer_scale ||
+    // A number above 2^63 must not come round as a negative one.
+    const bool huge = exponent.is_number_unsigned() && exponent.get<std::uint64_t>() > max_quantizer_scale;
+    if (!exponent.is_number_integer() || huge || exponent.get<std::int64_t>() < min_quantizer_scale ||
         exponent.get<std::int64_t>() > max_quantizer_scale) {
       record.fail("scale of " + name, exponent, "a whole number in -128..127");
     }

@@ -76,9 +76,10 @@ std::string NormUnits::stage(const UnitSlot& slot) const {
       return "indices";
     case BnKind::saved:
       return "statistics";
-    default:
+    case BnKind::element:
       return "normalise";
   }
+  return "unknown kind";  // of a faulty unit
 }
 
 std::optional<Mismatch> NormUnits::compare() {

@@ -110,8 +110,9 @@ std::string compression_line(const CompressionRule& rule) {
       .line();
 }
 
-// All that decides a bit.
-std::string content(const Recipe& recipe) {
+}  // namespace
+
+std::string recipe_content(const Recipe& recipe) {
   std::string text = "arithmetic: " + std::string(word_for(arithmetic_words, recipe.arithmetic)) + "\n";
   text += tensor_line("weights", recipe, recipe.weights);
   text += tensor_line("activations", recipe, recipe.activations);
@@ -139,14 +140,6 @@ std::string content(const Recipe& recipe) {
   return text;
 }
 
-}  // namespace
-
-std::string recipe_text(const Recipe& recipe) {
-  std::string text = "name: " + recipe.name + "\n";
-  if (!recipe.source.empty()) text += "source: \"" + recipe.source + "\"\n";
-  return text + content(recipe);
-}
-
-std::string recipe_digest(const Recipe& recipe) { return digest(content(recipe)); }
+std::string recipe_digest(const Recipe& recipe) { return digest(recipe_content(recipe)); }
 
 }  // namespace mantissa

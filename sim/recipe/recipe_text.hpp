@@ -7,10 +7,10 @@
 
 namespace mantissa {
 
-// YAML that parses back to the same recipe.
-std::string recipe_text(const Recipe& recipe);
+// YAML of all that decides a bit: with a name before it, it parses back to the same recipe.
+std::string recipe_content(const Recipe& recipe);
 
-// Of what the recipe does, whatever it is called: two recipes with the same digest give the same bits.
+// Of the content, whatever the recipe is called: two recipes with the same digest give the same bits.
 std::string recipe_digest(const Recipe& recipe);
 
 }  // namespace mantissa

@@ -11,6 +11,7 @@
 #include "models/tensor/lowered.hpp"
 #include "models/tensor/nonzero_counts.hpp"
 #include "models/tensor/products.hpp"
+#include "models/tensor/scale_values.hpp"
 #include "sim/replay/accuracy.hpp"
 
 namespace mantissa::replay {
@@ -135,10 +136,6 @@ class GroupProduct {
 
 int operand_scale(const GemmPass& pass) { return pass.first->encoded.scale() + pass.second->encoded.scale(); }
 
-void scale_values(std::span<float> values, int exponent) {
-  for (float& x : values) x = static_cast<float>(std::ldexp(static_cast<double>(x), exponent));
-}
-
 // Sums are in the scale of the operands, the reference in that of the recorded numbers.
 void add_bias(const GemmPass& pass, GemmPassResult& result) {
   if (pass.bias.empty()) return;
@@ -180,23 +177,17 @@ void drain(const GemmPass& pass, LayerPlan& plan, const Step& step, GemmPassResu
   result.drained = plan.drain(role);
   result.values = result.sums;
   if (!result.drained) {
-    if (from_scale != 0) scale_values(result.values, -from_scale);
+    if (from_scale != 0) scale_values(result.values, -from_scale, result.values);
     return;
   }
   const std::vector<float> expected(result.reference.begin(), result.reference.end());
   result.output_scale = plan.scale(step, role, *result.drained, expected);
   result.drain_scale = result.output_scale - from_scale;
-  if (result.drain_scale < min_quantizer_scale || result.drain_scale > max_quantizer_scale) {
-    throw std::invalid_argument("the drain quantizer would need a scale of 2^" +
-                                std::to_string(result.drain_scale) + "; its register holds " +
-                                std::to_string(min_quantizer_scale) + ".." +
-                                std::to_string(max_quantizer_scale));
-  }
   const Format& format = result.drained->type.format();
   if (numbers_fit_fp32(format, result.drain_scale) && numbers_fit_fp32(format, result.output_scale)) {
     drain_groups<float>(pass, result, plan, step, result.values, &result.counts);
     // The drain gives code * 2^-drain_scale, the number is code * 2^-output_scale.
-    if (from_scale != 0) scale_values(result.values, -from_scale);
+    if (from_scale != 0) scale_values(result.values, -from_scale, result.values);
     return;
   }
   std::vector<std::uint32_t> codes(result.sums.size());

@@ -28,7 +28,6 @@ RecordedOperand::RecordedOperand(std::vector<float> recorded, const OperandSite&
                                  LayerPlan& plan)
     : values(std::move(recorded)) {
   std::span<const float> source = values;
-  std::vector<float> survivors;
   if (site.role == Role::grad_output && plan.prune(step, values, survivors)) {
     source = survivors;
     pruned = source.size();

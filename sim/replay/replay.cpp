@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "models/parallel/parallel.hpp"
+#include "sim/recipe/recipe_text.hpp"
 #include "sim/replay/buffer_check.hpp"
 #include "sim/replay/layer_replay.hpp"
 
@@ -48,9 +49,16 @@ void note_run(const trace::Trace& trace, const Recipe& recipe, const Architectur
                               side(run.cols) + ", this one is " + std::to_string(arch.rows) + " x " +
                               std::to_string(arch.cols) + ": stochastic roundings differ from the run's");
   }
-  if (!run.recipe.empty() && run.recipe != recipe.name) {
+  if (run.recipe.empty() || run.recipe_digest == recipe_digest(recipe)) return;
+  if (run.recipe != recipe.name) {
     report.notes.emplace_back("the trace was recorded with recipe " + run.recipe + ", replayed with " +
                               recipe.name);
+  } else if (run.recipe_digest.empty()) {
+    report.notes.emplace_back("the trace does not say what its recipe " + run.recipe +
+                              " was: results are not compared with the run's");
+  } else {
+    report.notes.emplace_back("the trace was recorded with another recipe of the name " + run.recipe +
+                              ": results are not compared with the run's");
   }
 }
 

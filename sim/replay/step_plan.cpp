@@ -1,18 +1,25 @@
 #include "sim/replay/step_plan.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "sim/layer/pruning_plan.hpp"
 #include "sim/replay/own_run.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa::replay {
 namespace {
 
-void take_registers(const trace::RunStep& run, std::vector<PlannedLayer>& layers) {
+void take_registers(const trace::Trace& trace, const trace::RunStep& run, std::vector<PlannedLayer>& layers) {
   for (PlannedLayer& each : layers) {
     const LayerRegisters* registers = run.registers_of(each.layer->name);
     if (registers == nullptr) continue;
-    each.plan.registers = *registers;
+    try {
+      each.plan.restore(*registers);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(trace.path().string() + ": registers of " + in_quotes(each.layer->name) +
+                                  " at step " + std::to_string(run.step) + ": " + error.what());
+    }
     each.plan.recorded = true;
   }
 }
@@ -52,7 +59,7 @@ std::vector<PlannedLayer> plan_step(const trace::Trace& trace, std::uint32_t ste
   for (LayerPlan& plan : plan_layers(recipe, names))
     layers.push_back({step, &trace.layers()[layers.size()], std::move(plan)});
   if (const trace::RunStep* run = own_step(trace, step, recipe)) {
-    take_registers(*run, layers);
+    take_registers(trace, *run, layers);
   } else if (recipe.pruning) {
     find_thresholds(trace, step, *recipe.pruning, layers);
   }

@@ -30,9 +30,13 @@ bool belongs(Role role, LayerKind kind) {
     case Role::gamma:
     case Role::beta:
       return kind == LayerKind::batchnorm;
-    default:
+    case Role::input:
+    case Role::output:
+    case Role::grad_output:
+    case Role::grad_input:
       return true;
   }
+  throw std::invalid_argument("a role without a layer");
 }
 
 std::string quoted(const TensorInfo& tensor) { return in_quotes(tensor.name, 250); }

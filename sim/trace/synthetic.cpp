@@ -58,9 +58,10 @@ Recipe input_recipe(const NetworkLayer& layer, const SyntheticNumbers& numbers) 
       return {.kind = Recipe::Kind::half_normal, .zeros = numbers.sparsity};
     case InputValues::pooled:
       return {.kind = Recipe::Kind::half_normal};
-    default:
+    case InputValues::dense:
       return {};
   }
+  throw std::invalid_argument("a kind of values without a distribution");
 }
 
 Recipe gradient_recipe(const NetworkLayer& layer, const SyntheticNumbers& numbers) {

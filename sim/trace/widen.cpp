@@ -46,9 +46,10 @@ Format format_of(DType dtype) {
       return formats::e5m2;
     case DType::e4m3:
       return formats::e4m3;
-    default:
+    case DType::f32:
       return formats::fp32;
   }
+  throw std::invalid_argument("a type of elements without a format");
 }
 
 void widen(DType dtype, std::span<const std::byte> bytes, std::span<float> values) {

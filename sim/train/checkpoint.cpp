@@ -50,7 +50,7 @@ Json identity(const Model& model, const RunOptions& options) {
           {"weight_decay", options.training.weight_decay}};
 }
 
-// Every tensor of a run under its name, to be read or written. `Run` is Model or const Model.
+// Every tensor of a run under its name, to be read or written.
 template <class AnyModel, class Visit>
 void for_tensors(AnyModel& model, const Visit& visit) {
   for (auto& parameter : model.parameters()) {
@@ -70,7 +70,7 @@ Json layer_json(const LayerPlan& plan, const LayerCounts& counts) {
 
 void restore_layer(const Json& json, LayerPlan& plan, LayerCounts& counts) {
   if (json.at("name") != plan.name()) throw std::invalid_argument("its layers do not match this network");
-  plan.registers = parse_registers(json.at("registers"), "registers of " + in_quotes(plan.name()));
+  plan.restore(parse_registers(json.at("registers"), "registers of " + in_quotes(plan.name())));
   json.at("counts").get_to(counts);
 }
 

@@ -1,13 +1,13 @@
 #include "sim/train/gemm_layer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "models/kernels/drain.hpp"
 #include "models/mac/arithmetic.hpp"
 #include "models/mac/bias_gradient.hpp"
 #include "models/tensor/products.hpp"
+#include "models/tensor/scale_values.hpp"
 
 namespace mantissa::train {
 namespace {
@@ -27,15 +27,9 @@ NormShape result_shape(const ConvShape& shape, Pass pass) {
   throw std::logic_error("an update has no product");
 }
 
-// values * 2^exponent; exact on the grid of a format.
-void scale_values(std::span<float> values, int exponent) {
-  const auto factor = static_cast<float>(std::ldexp(1.0, exponent));
-  for (float& x : values) x *= factor;
-}
-
 // The bias in the scale of the sums.
 void add_bias(const ConvShape& shape, std::vector<float> bias, int scale, std::span<float> sums) {
-  if (scale != 0) scale_values(bias, scale);
+  if (scale != 0) scale_values(bias, scale, bias);
   const std::int64_t spatial = shape.out[0] * shape.out[1];
   float* sum = sums.data();
   for (std::int64_t image = 0; image < shape.batch; ++image) {
@@ -132,7 +126,7 @@ void GemmLayer::drain(const Step& step, Pass pass, int from, ConversionCounts& c
                         plan_.draws(step, pass, RandomUnit::drain_quantizer), {.rows = step.rows},
                         result.values, step.threads, step.count ? &counts : nullptr);
   // The drain gives code * 2^-(scale - from), the number is code * 2^-scale.
-  if (from != 0) scale_values(result.values, -from);
+  if (from != 0) scale_values(result.values, -from, result.values);
   result.grid = Grid{format->type.format(), scale};
 }
 

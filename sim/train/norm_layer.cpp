@@ -51,19 +51,30 @@ void NormLayer::forward(const Step& step, const Tensor& x, std::span<const float
   gamma_.assign(gamma.begin(), gamma.end());
   y.values.resize(x.values.size());
   y.grid.reset();
-  if (!step.training) {
-    validate(step, gamma, beta, y);
-  } else if (rule_.kind == NormRule::Kind::range) {
-    range_saved_ =
-        kernels::range_bn_tensor_forward(plain_, shape_, gamma, beta, rule_.range, y.values, step.threads);
-    const auto [mean, inv] = statistics_of(range_saved_.channels);
-    average(mean, inv);
+  if (step.training) {
+    normalise(step, gamma, beta, y);
   } else {
-    saved_ = kernels::batch_norm_forward(plain_, shape_, gamma, beta, y.values, step.threads);
-    const auto [mean, inv] = statistics_of(saved_);
-    average(mean, inv);
+    validate(step, gamma, beta, y);
   }
   drain(step, Pass::forward, Role::output, counts_.activations, y);
+}
+
+// By the batch's own statistics, which go into the running ones.
+void NormLayer::normalise(const Step& step, std::span<const float> gamma, std::span<const float> beta,
+                          Tensor& y) {
+  switch (rule_.kind) {
+    case NormRule::Kind::range: {
+      range_saved_ =
+          kernels::range_bn_tensor_forward(plain_, shape_, gamma, beta, rule_.range, y.values, step.threads);
+      const auto [mean, inv] = statistics_of(range_saved_.channels);
+      return average(mean, inv);
+    }
+    case NormRule::Kind::standard: {
+      saved_ = kernels::batch_norm_forward(plain_, shape_, gamma, beta, y.values, step.threads);
+      const auto [mean, inv] = statistics_of(saved_);
+      return average(mean, inv);
+    }
+  }
 }
 
 std::span<const float> NormLayer::read(const Step& step, const OperandSite& site, const Tensor& source,
@@ -107,18 +118,24 @@ void NormLayer::backward(const Step& step, const Tensor& g, const Gradients& gra
   Tensor& dx = *gradients.x;
   dx.values.resize(g.values.size());
   dx.grid.reset();
-  if (rule_.kind == NormRule::Kind::range) {
-    const RangeBnTensorGradients sums = kernels::range_bn_tensor_backward(
-        range_saved_, used, plan_.draws(step, Pass::input_gradient, RandomUnit::gemmlowp_quantizer),
-        dx.values, step.threads);
-    std::copy(sums.gamma.begin(), sums.gamma.end(), gradients.gamma.begin());
-    std::copy(sums.beta.begin(), sums.beta.end(), gradients.beta.begin());
-  } else {
-    const std::vector<NormGradients> sums =
-        kernels::batch_norm_backward(plain_, used, shape_, gamma_, saved_, dx.values, step.threads);
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-      gradients.gamma[c] = sums[c].gamma;
-      gradients.beta[c] = sums[c].beta;
+  switch (rule_.kind) {
+    case NormRule::Kind::range: {
+      const RangeBnTensorGradients sums = kernels::range_bn_tensor_backward(
+          range_saved_, used,
+          plan_.draws(step, Pass::input_gradient, RandomUnit::gemmlowp_quantizer, Operand::a), dx.values,
+          step.threads);
+      std::copy(sums.gamma.begin(), sums.gamma.end(), gradients.gamma.begin());
+      std::copy(sums.beta.begin(), sums.beta.end(), gradients.beta.begin());
+      break;
+    }
+    case NormRule::Kind::standard: {
+      const std::vector<NormGradients> sums =
+          kernels::batch_norm_backward(plain_, used, shape_, gamma_, saved_, dx.values, step.threads);
+      for (std::size_t c = 0; c < sums.size(); ++c) {
+        gradients.gamma[c] = sums[c].gamma;
+        gradients.beta[c] = sums[c].beta;
+      }
+      break;
     }
   }
   drain(step, Pass::input_gradient, Role::grad_input, counts_.errors, dx);

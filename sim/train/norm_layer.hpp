@@ -43,6 +43,7 @@ class NormLayer {
   void backward(const Step& step, const Tensor& g, const Gradients& gradients);
 
  private:
+  void normalise(const Step& step, std::span<const float> gamma, std::span<const float> beta, Tensor& y);
   void validate(const Step& step, std::span<const float> gamma, std::span<const float> beta, Tensor& y);
   void average(std::span<const float> mean, std::span<const float> inv);
   // What the units are given of x or g, in `storage` where it is not there already.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/run_record.hpp"
@@ -34,7 +35,7 @@ std::vector<std::int64_t> shape_of(const Node& node, Role role, std::int64_t ele
     case Role::beta:
       return {elements};
   }
-  return {};
+  throw std::logic_error("a role without a shape");
 }
 
 }  // namespace

@@ -244,7 +244,12 @@ TrainReport Trainer::run(const Progress& progress, const EpochDone& epoch_done) 
 
 void Trainer::save() const { save_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_); }
 
-void Trainer::resume() { load_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_); }
+void Trainer::resume() {
+  load_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_);
+  if (state_.step >= 0 && state_.step <= total_steps()) return;
+  throw std::invalid_argument(options_.checkpoint + ": the checkpoint is damaged: step " +
+                              std::to_string(state_.step) + " of a run of " + std::to_string(total_steps()));
+}
 
 TrainReport Trainer::report() const {
   TrainReport report;

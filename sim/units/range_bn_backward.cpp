@@ -78,7 +78,8 @@ void RangeBnBackward::evaluate() {
     case Phase::apply:
       ready_o.write(room);
       break;
-    default:
+    case Phase::drain:
+    case Phase::steps:
       ready_o.write(sums_done() && results_.ready(ready_i.read()));
       break;
   }

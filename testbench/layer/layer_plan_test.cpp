@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/recipe/recipe_yaml.hpp"
+#include "testbench/support/refusal.hpp"
 
 namespace mantissa {
 namespace {
@@ -56,6 +57,51 @@ TEST(LayerPlan, AChosenFormatIsThatOfItsErrorsAlone) {
   EXPECT_EQ(plan.drain(Role::grad_input)->type, formats::e5m2);  // the layer before has its own
   EXPECT_EQ(plan.pruner()->tau, fp32_bits(0.5F));
   EXPECT_EQ(plan.pruner()->random_bits, 16);
+}
+
+TEST(LayerPlan, RestoresOnlyWhatItsUnitsCanHold) {
+  const auto refused = [](const Recipe& recipe, std::size_t layer, const LayerRegisters& saved) {
+    std::vector<LayerPlan> plans = plan_layers(recipe, network);
+    return test::refusal([&] { plans[layer].restore(saved); });
+  };
+  LayerRegisters threshold;
+  threshold.tau = 0.5;
+  LayerRegisters format;
+  format.error_format = formats::e4m3;
+  const Recipe sparse = load_recipe("lognormal-sparse").value;
+  EXPECT_EQ(refused(sparse, 2, threshold), "(accepted)");
+  EXPECT_EQ(refused(sparse, 2, format), "(accepted)");
+  for (const std::size_t other : {0U, 1U, 3U}) {  // exempt layers and a norm
+    EXPECT_EQ(refused(sparse, other, threshold), "tau: the recipe does not prune this layer");
+    EXPECT_EQ(refused(sparse, other, format), "error_format: the recipe chooses none for this layer");
+  }
+  EXPECT_EQ(refused(load_recipe("fp8").value, 2, threshold), "tau: the recipe does not prune this layer");
+  format.error_format = formats::fp16;
+  EXPECT_EQ(refused(sparse, 2, format), "error_format: fp16 has 16 bits; the multipliers take at most 8");
+  // Whatever is written into the registers, a layer that is not pruned has no pruner.
+  LayerPlan exempt = plan_layers(sparse, network)[0];
+  exempt.registers.tau = 0.5;
+  EXPECT_FALSE(exempt.pruner());
+}
+
+TEST(LayerPlan, TwoCopiesOfTheErrorsHaveTheirOwnFixedScales) {
+  const Recipe recipe;
+  LayerPlan plan(recipe, "layer", LayerKind::linear, 0, false);
+  plan.recorded = true;
+  const TensorFormat first{.type = formats::e4m3, .scale_exponent = 2};
+  const TensorFormat copy{.type = formats::e4m3, .scale_exponent = 10};
+  EXPECT_EQ(plan.scale({}, Role::grad_output, first, {}), 2);
+  EXPECT_EQ(plan.scale({}, Role::grad_output, copy, {}), 10);
+  EXPECT_EQ(plan.scale({}, Role::grad_output, first, {}), 2);
+}
+
+TEST(LayerPlan, ADrainBeyondItsRegisterIsRefused) {
+  const Recipe recipe;
+  const LayerPlan plan(recipe, "layer", LayerKind::linear, 0, false);
+  const TensorFormat how{.type = formats::e5m2};
+  EXPECT_EQ(plan.drain_conversion({}, how, 127).scale, 127);
+  EXPECT_EQ(test::refusal([&] { plan.drain_conversion({}, how, 128); }),
+            "the drain quantizer would need a scale of 2^128; its register holds -128..127");
 }
 
 TEST(LayerPlan, ScalesFollowTheirRule) {

@@ -38,6 +38,9 @@ TEST(LayerRegisters, BadOnesAreRefused) {
   EXPECT_NE(refused(R"({"error_format":"e9m9"})").find("error_format: "), std::string::npos);
   EXPECT_NE(refused(R"({"error_format":3})").find("it must be a string"), std::string::npos);
   EXPECT_NE(refused(R"({"scales":{"input":128}})").find("scale of input is 128"), std::string::npos);
+  EXPECT_NE(
+      refused(R"({"scales":{"input":18446744073709551615}})").find("scale of input is 18446744073709551615"),
+      std::string::npos);
   EXPECT_NE(refused(R"({"scales":{"input":1.5}})").find("a whole number in -128..127"), std::string::npos);
   EXPECT_NE(refused(R"({"scales":{"inputs":1}})").find("unknown role 'inputs'"), std::string::npos);
   EXPECT_NE(refused(R"({"correction":-2})").find("correction is -2"), std::string::npos);

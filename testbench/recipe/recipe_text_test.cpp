@@ -15,11 +15,10 @@ namespace {
 TEST(RecipeText, EveryShippedRecipeReadsBack) {
   for (const std::string& name : shipped_configs(ConfigKind::recipe)) {
     const Recipe recipe = load_recipe(name).value;
-    const std::string text = recipe_text(recipe);
-    const Recipe back = parse_recipe(text, "written");
-    EXPECT_EQ(recipe_text(back), text) << name;
+    const std::string content = recipe_content(recipe);
+    const Recipe back = parse_recipe("name: other\n" + content, "written");
+    EXPECT_EQ(recipe_content(back), content) << name;
     EXPECT_EQ(recipe_digest(back), recipe_digest(recipe)) << name;
-    EXPECT_EQ(back.source, recipe.source);
   }
 }
 

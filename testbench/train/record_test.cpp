@@ -79,6 +79,15 @@ std::vector<Recipe> recipes() {
   two_copies.name = "fp8, errors for weights in E4M3";
   two_copies.errors_for_weights = TensorFormat{.type = formats::e4m3, .rounding = Rounding::sr(8)};
   all.push_back(two_copies);
+  // Scales of their own, so far apart that one in place of the other saturates.
+  Recipe two_scales = two_copies;
+  two_scales.name = "fp8, errors for weights in E4M3, scaled";
+  two_scales.errors.overflow = Overflow::saturate;
+  two_scales.errors_for_weights->overflow = Overflow::saturate;
+  two_scales.errors_for_weights->scale_exponent = 30;
+  two_scales.loss_scale.kind = LossScaleRule::Kind::constant;
+  two_scales.loss_scale.exponent = 6;
+  all.push_back(two_scales);
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
@@ -59,9 +60,13 @@ float value(stimulus::Dice& dice, Magnitudes magnitudes, int exponent) {
     case Magnitudes::with_outliers:
       if (dice.below(16) == 0) return fp32_value(stimulus::random_code(dice, fp32));
       [[fallthrough]];
-    default:
+    case Magnitudes::near:
+    case Magnitudes::constant:
       return fp32_value(stimulus::random_code_near(dice, fp32, exponent, 2));
+    case Magnitudes::count:
+      break;
   }
+  throw std::logic_error("no such magnitudes");
 }
 
 // Mostly of the size that networks have, sometimes at the ends of FP32.
