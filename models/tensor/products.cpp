@@ -88,22 +88,23 @@ void lowered_conv(const ConvShape& shape, Pass pass, const EncodedTensor& first,
 
 GemmCounts gemm(const PassSides& sides, const EncodedTensor& a, const EncodedTensor& b,
                 const GemmOptions& options, std::span<float> sums, int threads) {
-  const auto [m, n, k] = sides;
   GemmCounts counts;
-  visit_pair(a, b,
-             Overloaded{[&](const Fp32& x, const Fp32& y) {
-                          kernels::gemm_float({m, n, k, x.values.get(), y.values.get()}, sums, threads);
-                        },
-                        [&](const Codes& x, const Codes& y) {
-                          std::vector<std::uint8_t> x_storage;
-                          std::vector<std::uint8_t> y_storage;
-                          counts = kernels::gemm({m, n, k, x.as_codes(x_storage, threads),
-                                                  y.as_codes(y_storage, threads), x.format, y.format},
-                                                 options, sums, threads);
-                        },
-                        [&](const Integers& x, const Integers& y) {
-                          kernels::int_gemm({m, n, k, x.matrix(), y.matrix()}, sums, threads);
-                        }});
+  visit_pair(
+      a, b,
+      Overloaded{
+          [&](const Fp32& x, const Fp32& y) {
+            kernels::gemm_float({sides.m, sides.n, sides.k, x.values.get(), y.values.get()}, sums, threads);
+          },
+          [&](const Codes& x, const Codes& y) {
+            std::vector<std::uint8_t> x_storage;
+            std::vector<std::uint8_t> y_storage;
+            counts = kernels::gemm({sides.m, sides.n, sides.k, x.as_codes(x_storage, threads),
+                                    y.as_codes(y_storage, threads), x.format, y.format},
+                                   options, sums, threads);
+          },
+          [&](const Integers& x, const Integers& y) {
+            kernels::int_gemm({sides.m, sides.n, sides.k, x.matrix(), y.matrix()}, sums, threads);
+          }});
   return counts;
 }
 

@@ -9,7 +9,9 @@
 
 namespace mantissa::replay {
 void check_buffers(const trace::Trace& trace, const PlannedLayer& planned, const Architecture& arch) {
-  const auto& [step, layer, plan] = planned;
+  const std::uint32_t step = planned.step;
+  const trace::Layer* layer = planned.layer;
+  const LayerPlan& plan = planned.plan;
   if (arch.dataflow != Dataflow::os_skip || !multiplies(layer->kind)) return;
   const std::optional<ConvShape> geometry = geometry_of(trace, step, *layer);
   if (!geometry) return;

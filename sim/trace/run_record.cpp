@@ -61,9 +61,9 @@ void parse_by_step(const Record& record, const Json& json, const std::string& wh
   if (!json.is_array()) record.fail("by_step", json, "a list of steps");
   for (const Json& each : json) {
     for (const char* old : {"tau", "error_formats", "scales"}) {
-      if (each.is_object() && each.contains(old))
-        record.fail("by_step was recorded by an older version of mantissa (it has " + std::string(old) +
-                    "); record the run again");
+      if (!each.is_object() || !each.contains(old)) continue;
+      record.fail("by_step was recorded by an older version of mantissa (it has " + std::string(old) +
+                  "); record the run again");
     }
     const Record entry(each, where + ": by_step", {"step", "loss_scale", "registers"});
     RunStep step;
