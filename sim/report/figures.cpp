@@ -189,7 +189,7 @@ std::string cell_text(const Figure& figure, Column::Show show, const Totals& tot
 
 std::string full_text(const Figure& figure, double value) {
   if (figure.unit == "TOPS") return operations_text(value * 1e12);
-  const std::string text = text_of(figure, value, figure.decimals + 1);
+  std::string text = text_of(figure, value, figure.decimals + 1);
   if (figure.decimals == 0) return text;
   return text + (figure.unit == "x" ? "" : " ") + std::string(figure.unit);
 }
