@@ -13,6 +13,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/support/json.hpp"
 
 namespace mantissa::cli {
 
@@ -66,10 +67,10 @@ constexpr const char* column_names =
     " "
     "target\n";
 
-nlohmann::ordered_json to_json(const BenchRow& row) {
-  nlohmann::ordered_json object{{"name", row.name},    {"simd", row.simd}, {"rate", row.rate},
-                                {"unit", row.unit},    {"peer", row.peer}, {"peer_rate", row.peer_rate},
-                                {"ratio", row.ratio()}};
+OrderedJson to_json(const BenchRow& row) {
+  OrderedJson object{{"name", row.name},    {"simd", row.simd}, {"rate", row.rate},
+                     {"unit", row.unit},    {"peer", row.peer}, {"peer_rate", row.peer_rate},
+                     {"ratio", row.ratio()}};
   if (row.target) {
     object["target"] = *row.target;
     object["met"] = row.ratio() >= *row.target;
@@ -79,17 +80,17 @@ nlohmann::ordered_json to_json(const BenchRow& row) {
 
 void measure(const BenchSettings& settings, bool json) {
   const OpenBlas blas;
-  nlohmann::ordered_json report{{"version", MANTISSA_VERSION},
-                                {"cpu", cpu_name()},
-                                {"simd_targets", kernels::targets()},
-                                {"openblas_core", blas.core_name()},
-                                {"threads", 1},
-                                {"size", settings.size},
-                                {"elements", settings.elements},
-                                {"batch", settings.batch},
-                                {"repeat", settings.repeat},
-                                {"seed", settings.seed},
-                                {"rows", nlohmann::ordered_json::array()}};
+  OrderedJson report{{"version", MANTISSA_VERSION},
+                     {"cpu", cpu_name()},
+                     {"simd_targets", kernels::targets()},
+                     {"openblas_core", blas.core_name()},
+                     {"threads", 1},
+                     {"size", settings.size},
+                     {"elements", settings.elements},
+                     {"batch", settings.batch},
+                     {"repeat", settings.repeat},
+                     {"seed", settings.seed},
+                     {"rows", OrderedJson::array()}};
   Output out = standard_output();
   if (!json) out.text(heading(settings, blas)).text(column_names).flush();
   Progress progress;

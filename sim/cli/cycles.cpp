@@ -16,11 +16,10 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
+#include "sim/support/json.hpp"
 
 namespace mantissa::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct CyclesOptions {
   std::string dataflow = "os-skip";
@@ -105,7 +104,7 @@ double share(const CyclesOptions& options, double macs, std::uint64_t cycles) {
   return macs / (static_cast<double>(options.arch.rows) * options.arch.cols * static_cast<double>(cycles));
 }
 
-Json os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
+OrderedJson os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
   const Architecture& arch = options.arch;
   check_gemm_size(shape.m, shape.n, shape.k);
   arch.check();
@@ -120,25 +119,26 @@ Json os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
       options.no_memory ? compute_only(arch, shape, skip, nonzero) : gemm_cycles(arch, shape, skip, nonzero);
   const double all =
       static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  Json json{{"dataflow", name_of(arch.dataflow)},
-            {"cycles", cost.cycles()},
-            {"utilization", share(options, all, cost.cycles())},
-            {"folds", cost.tiles},
-            {"compute", cost.compute},
-            {"stalls",
-             {{"load", cost.stall_load}, {"write_back", cost.stall_write_back}, {"drain", cost.stall_drain}}},
-            {"steps", cost.steps},
-            {"macs", cost.macs},
-            {"skipped_macs", cost.skipped},
-            {"utilization_executed", share(options, static_cast<double>(cost.macs), cost.cycles())},
-            {"dram_bytes", cost.dram_bytes},
-            {"dram_bytes_unique", cost.dram_bytes_unique},
-            {"sram_bytes", cost.sram_bytes}};
+  OrderedJson json{
+      {"dataflow", name_of(arch.dataflow)},
+      {"cycles", cost.cycles()},
+      {"utilization", share(options, all, cost.cycles())},
+      {"folds", cost.tiles},
+      {"compute", cost.compute},
+      {"stalls",
+       {{"load", cost.stall_load}, {"write_back", cost.stall_write_back}, {"drain", cost.stall_drain}}},
+      {"steps", cost.steps},
+      {"macs", cost.macs},
+      {"skipped_macs", cost.skipped},
+      {"utilization_executed", share(options, static_cast<double>(cost.macs), cost.cycles())},
+      {"dram_bytes", cost.dram_bytes},
+      {"dram_bytes_unique", cost.dram_bytes_unique},
+      {"sram_bytes", cost.sram_bytes}};
   if (options.speedup) {
     StagingTable table(arch);
     table.add_dense(shape.m, shape.n, shape.k, zeros ? 1 : 3);
     if (zeros) table.add_gradient(shape.m, shape.n, shape.k, nonzero, 2);
-    Json points = Json::array();
+    OrderedJson points = OrderedJson::array();
     for (const StagingPoint& point : table.points()) {
       points.push_back({{"depth", point.depth}, {"port", point.port}, {"speedup", point.speedup}});
     }
@@ -149,7 +149,7 @@ Json os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
   return json;
 }
 
-Json fold_json(const CyclesOptions& options, const GemmShape& shape) {
+OrderedJson fold_json(const CyclesOptions& options, const GemmShape& shape) {
   for (const CLI::Option* option : options.os_skip_only) {
     if (option->count() > 0) {
       throw std::invalid_argument(option->get_name() + " is for os-skip only, not for " + options.dataflow);
@@ -159,23 +159,23 @@ Json fold_json(const CyclesOptions& options, const GemmShape& shape) {
   const FoldCycles cost = fold_cycles(arch.dataflow, arch.rows, arch.cols, shape.m, shape.n, shape.k);
   const double all =
       static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  Json json{{"dataflow", name_of(arch.dataflow)},
-            {"cycles", cost.cycles},
-            {"utilization", share(options, all, cost.cycles)},
-            {"folds", cost.folds}};
+  OrderedJson json{{"dataflow", name_of(arch.dataflow)},
+                   {"cycles", cost.cycles},
+                   {"utilization", share(options, all, cost.cycles)},
+                   {"folds", cost.folds}};
   if (arch.dataflow != Dataflow::stonne_os) json["scalesim_reported_cycles"] = cost.cycles - 1;
   return json;
 }
 
-std::string percent(const Json& share) {
+std::string percent(const OrderedJson& share) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(1) << 100 * share.get<double>() << " %";
   return text.str();
 }
 
-std::string table_of(const Json& json) {
+std::string table_of(const OrderedJson& json) {
   std::ostringstream text;
-  const auto row = [&](const char* name, const Json& value, const std::string& note = "") {
+  const auto row = [&](const char* name, const OrderedJson& value, const std::string& note = "") {
     text << std::left << std::setw(22) << name << std::right << std::setw(16) << value.get<std::uint64_t>()
          << (note.empty() ? "" : "  ") << note << "\n";
   };
@@ -202,14 +202,14 @@ std::string table_of(const Json& json) {
   return text.str();
 }
 
-std::string speedup_table(const Json& json) {
+std::string speedup_table(const OrderedJson& json) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(2) << "\ntraining speed-up at " << percent(json["sparsity"])
        << " zeros in gradients, no memory; bound 3/(1+2(1-S)) = " << json["speedup_bound"].get<double>()
        << "\n";
   int port = 0;
   text << "          Depth 1  Depth 2  Depth 4";
-  for (const Json& point : json["speedup"]) {
+  for (const OrderedJson& point : json["speedup"]) {
     if (point["port"] != port) {
       port = point["port"];
       text << "\nPort " << std::left << std::setw(4) << port << std::right;
@@ -235,7 +235,7 @@ void run_cycles(CyclesOptions& options) {
   options.arch.dataflow = parse_dataflow(options.dataflow);
   const GemmShape shape{.m = gemm[0], .n = gemm[1], .k = gemm[2]};
   const bool os_skip = options.arch.dataflow == Dataflow::os_skip;
-  const Json json = os_skip ? os_skip_json(options, shape) : fold_json(options, shape);
+  const OrderedJson json = os_skip ? os_skip_json(options, shape) : fold_json(options, shape);
   Output out = standard_output();
   if (options.json) {
     out.text(json.dump(2)).text("\n");

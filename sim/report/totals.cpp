@@ -9,8 +9,6 @@
 namespace mantissa {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 std::string where(const PassReport& pass) {
   return "step " + std::to_string(pass.step) + ", layer " + pass.layer + ", pass " +
          std::string(name_of(pass.pass));
@@ -89,7 +87,7 @@ void check_energy(const ReplayReport& report, const PassReport& pass) {
 }
 
 double median(std::vector<double> values) {
-  if (values.empty()) return nan;
+  if (values.empty()) return no_value;
   const std::size_t middle = values.size() / 2;
   std::sort(values.begin(), values.end());
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
@@ -130,7 +128,7 @@ class Sum {
     totals.tops = ratio(2 * executed, totals.seconds) / 1e12;
     totals.dense_tops = ratio(2 * dense_macs(totals.cost), totals.seconds) / 1e12;
     totals.speedup = ratio(totals.dense_cycles, cycles);
-    totals.min_sqnr_db = sqnr_.empty() ? nan : *std::min_element(sqnr_.begin(), sqnr_.end());
+    totals.min_sqnr_db = sqnr_.empty() ? no_value : *std::min_element(sqnr_.begin(), sqnr_.end());
     totals.median_sqnr_db = median(sqnr_);
     return totals;
   }

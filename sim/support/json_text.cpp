@@ -4,12 +4,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sim/support/json.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace mantissa {
 namespace {
 
-using Json = nlohmann::json;
 using Event = Json::parse_event_t;
 
 // nlohmann's message without its own error number.

@@ -13,14 +13,13 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/support/json.hpp"
 #include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/widen.hpp"
 
 namespace mantissa::trace {
 namespace {
-
-using Json = nlohmann::json;
 
 struct NamedType {
   std::string_view name;

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/support/json.hpp"
 #include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/safetensors_writer.hpp"
@@ -26,8 +27,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EpochReport, train_loss, train_accuracy, val_
                                    skipped_steps, loss_exponent, seconds, sparsity, target_sparsity)
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view state_key = "mantissa.checkpoint";
 constexpr std::size_t deepest = 8;

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/support/json.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/verify/rtl_speed.hpp"
 
 namespace mantissa::verify {
 namespace {
-
-using Json = nlohmann::json;
 
 const std::filesystem::path rtl_directory = MANTISSA_RTL_DIR;
 
