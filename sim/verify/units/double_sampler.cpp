@@ -1,6 +1,7 @@
 // double_sampler: values in and around [-M, M], of every kind, at scales from nothing to where s / M
 // overflows.
-#include "sim/units/double_sampler.hpp"
+
+#include "models/sampling/double_sampler.hpp"
 
 #include <array>
 #include <cmath>
@@ -187,7 +188,7 @@ UnitKind double_sampler_kind() {
       .configurations = {{"sr:16", {}},
                          {"sr:8, 1 stage", {{"RndBits", 8}, {"PipeStages", 1}}},
                          {"sr:32, 2 stages", {{"RndBits", 32}, {"PipeStages", 2}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<DoubleSamplerUnit>("systemc", p); },
+      .systemc = make_double_sampler,
       .reference = [](const UnitParameters& p) { return std::make_unique<DoubleSamplerReference>(p); },
       .optional_outputs = {"invalid_o"},
   };

@@ -1,6 +1,6 @@
 // fp32_div: bins are the two normalisations of a quotient and the rounding.
-#include "sim/units/fp32_div.hpp"
 
+#include "models/format/round.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -66,7 +66,7 @@ UnitKind fp32_div_kind() {
                 {"z_o", "32", "a_i / b_i"},
                 {"flags_o", "5", "invalid, divide by zero, overflow, underflow, inexact"}},
       .configurations = {{"radix 2", {}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp32Div>("systemc", p); },
+      .systemc = make_fp32_div,
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp32DivReference>(p); },
       .optional_outputs = {"flags_o"},
   };

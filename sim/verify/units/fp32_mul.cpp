@@ -1,6 +1,6 @@
 // fp32_mul: bins are the rounding and the border between subnormal and normal products.
-#include "sim/units/fp32_mul.hpp"
 
+#include "models/format/round.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -64,7 +64,7 @@ UnitKind fp32_mul_kind() {
       .configurations = {{"combinational", {}},
                          {"1 stage", {{"PipeStages", 1}}},
                          {"2 stages", {{"PipeStages", 2}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp32Mul>("systemc", p); },
+      .systemc = make_fp32_mul,
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp32MulReference>(p); },
       .optional_outputs = {"flags_o"},
   };

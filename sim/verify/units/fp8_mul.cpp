@@ -1,5 +1,6 @@
 // fp8_mul: all pairs of operands can be run; bins are the classes of operands and product.
-#include "sim/units/fp8_mul.hpp"
+
+#include "models/mac/fp8_mul.hpp"
 
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
@@ -95,7 +96,7 @@ UnitKind fp8_mul_kind() {
                          {"subnormal products, 1 stage",
                           operand_formats(Format::parse("e5m2:bias=70"), Format::parse("e5m2:bias=77"))
                               .with({{"PipeStages", 1}})}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Mul>("systemc", p); },
+      .systemc = make_fp8_mul,
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp8MulReference>(p); },
       .optional_outputs = {"invalid_o"},
   };

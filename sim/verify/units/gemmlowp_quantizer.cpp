@@ -1,7 +1,7 @@
 // gemmlowp_quantizer: values in and around the range, ties among them, and registers of every kind.
-#include "sim/units/gemmlowp_quantizer.hpp"
 
 #include "models/format/convert.hpp"
+#include "models/quantize/gemmlowp.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
@@ -110,8 +110,7 @@ UnitKind gemmlowp_quantizer_kind() {
                                    {"16 bits, 2 stages", integers(16, Rounding::rne(), 2)},
                                    {"16 bits sr:32, 2 stages", integers(16, Rounding::sr(32), 2)}},
                                   {"8 bits", integers(8, Rounding::rne(), 0)}, "Round"),
-      .systemc =
-          [](const UnitParameters& p) { return std::make_unique<GemmlowpQuantizerUnit>("systemc", p); },
+      .systemc = make_gemmlowp_quantizer,
       .reference = [](const UnitParameters& p) { return std::make_unique<GemmlowpReference>(p); },
       .optional_outputs = {"invalid_o"},
   };

@@ -1,9 +1,9 @@
 // int_array: tiles of all shapes, cut into steps, windows and beats; what drains are the golden tile's sums.
-#include "sim/units/int_array.hpp"
 
 #include <optional>
 
 #include "sim/units/skip_window.hpp"
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/tile_cut.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
@@ -266,7 +266,7 @@ UnitKind int_array_kind() {
                          {"4x4 16x8",
                           size(4, 4).with({{"ABits", 16}, {"Depth", 1}, {"Port", 16}, {"AccBits", 26}})},
                          {"16x16", {}, false}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<IntArrayUnit>("systemc", p); },
+      .systemc = make_int_array,
       .reference = [](const UnitParameters& p) { return std::make_unique<IntArrayReference>(p); },
       .default_transactions = 20000,
   };

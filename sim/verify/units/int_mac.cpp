@@ -1,5 +1,6 @@
 // int_mac: sums on both sides of 2^AccBits, and what overflow_o remembers.
-#include "sim/units/int_mac.hpp"
+
+#include "models/mac/int_mac.hpp"
 
 #include <algorithm>
 
@@ -105,7 +106,7 @@ UnitKind int_mac_kind() {
       .configurations = {{"8 x 8", {}},
                          {"8 x 16, 1 stage", {{"BWidth", 16}, {"PipeStages", 1}}},
                          {"8 x 8, 17-bit sums", {{"AccBits", 17}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<IntMac>("systemc", p); },
+      .systemc = make_int_mac,
       .reference = [](const UnitParameters& p) { return std::make_unique<IntMacReference>(p); },
   };
 }

@@ -1,7 +1,6 @@
 // lfsr: loads of seeds, zero among them, and draws between them.
 #include "models/random/lfsr.hpp"
 
-#include "sim/units/lfsr.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
@@ -86,7 +85,7 @@ UnitKind lfsr_kind() {
       .configurations = {{"leap16", {}},
                          {"leap1", {{"Leap", 1}}},
                          {"two draws", {{"Leap", 13}, {"Draws", 2}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<LfsrUnit>("systemc", p); },
+      .systemc = make_lfsr,
       .reference = [](const UnitParameters& p) { return std::make_unique<LfsrReference>(p); },
   };
 }

@@ -1,9 +1,9 @@
 // mac_array: tiles of all shapes, cut into steps, windows and beats; what drains is the golden tile.
-#include "sim/units/mac_array.hpp"
 
 #include <algorithm>
 
 #include "sim/stimulus/vector_unit.hpp"
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/units/mac_array_tiles.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
@@ -311,7 +311,7 @@ UnitKind mac_array_kind() {
            {"8x8", size(8, 8).with({{"Depth", 4}, {"Port", 8}}), false},
            {"16x16", {}, false}},
           {"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}})}, "CRound"),
-      .systemc = [](const UnitParameters& p) { return std::make_unique<MacArrayUnit>("systemc", p); },
+      .systemc = make_mac_array,
       .reference = [](const UnitParameters& p) { return std::make_unique<MacArrayReference>(p); },
       .optional_outputs = {"tap_o"},
       .default_transactions = 20000,

@@ -1,8 +1,8 @@
 // quantizer: values around the target's range at every scale; bins are where a value falls and how it rounds.
-#include "sim/units/quantizer.hpp"
 
 #include <tuple>
 
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
@@ -112,7 +112,7 @@ UnitKind quantizer_kind() {
                       target(Format::parse("e4m3:fnuz"), Rounding::sr(8)).with({{"PipeStages", 1}})},
                      {"fp16 sr:13", target(fp16, Rounding::sr(13))}},
                     {"e4m3", target(e4m3)}, "Round"),
-      .systemc = [](const UnitParameters& p) { return std::make_unique<QuantizerUnit>("systemc", p); },
+      .systemc = make_quantizer,
       .reference = [](const UnitParameters& p) { return std::make_unique<QuantizerReference>(p); },
       .optional_outputs = {"flags_o"},
   };

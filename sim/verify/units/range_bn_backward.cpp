@@ -1,11 +1,11 @@
 // range_bn_backward: gradients of whole channels, with the statistics that the forward pass saved or others.
-#include "sim/units/range_bn_backward.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
+#include "models/norm/range_bn.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
 #include "sim/verify/units/range_bn_channel.hpp"
@@ -122,7 +122,7 @@ UnitKind range_bn_backward_kind() {
                 {"second_o", "32", "+0 or dbeta"},
                 {"last_o", "1", "the channel ends here"}},
       .configurations = {{"20-bit indices", {}}, {"10-bit indices", {{"IndexBits", 10}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RangeBnBackward>("systemc", p); },
+      .systemc = make_range_bn_backward,
       .reference = [](const UnitParameters& p) { return std::make_unique<RangeBnBackwardReference>(p); },
       .exclusions = {{.instance = "range_bn_backward",
                       .line = "default: state_d = StScan",

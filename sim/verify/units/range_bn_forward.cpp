@@ -1,11 +1,12 @@
 // range_bn_forward: whole channels, their statistics alone, and normalisation with statistics that are given.
-#include "sim/units/range_bn_forward.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
+#include "models/norm/range_bn.hpp"
+#include "sim/units/range_bn_codes.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
 #include "sim/verify/units/range_bn_channel.hpp"
@@ -175,7 +176,7 @@ UnitKind range_bn_forward_kind() {
                 {"second_o", "32", "+0, argmin or inv"},
                 {"last_o", "1", "the channel ends here"}},
       .configurations = {{"20-bit indices", {}}, {"10-bit indices", {{"IndexBits", 10}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RangeBnForward>("systemc", p); },
+      .systemc = make_range_bn_forward,
       .reference = [](const UnitParameters& p) { return std::make_unique<RangeBnForwardReference>(p); },
       .exclusions = {{.instance = "u_div", .signal = "a_", .reason = "the dividend is always 1"},
                      {.instance = "u_div.u_round", .line = "else if (inf_i)", .reason = "s is at least eps"},

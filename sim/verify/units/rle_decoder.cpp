@@ -1,10 +1,10 @@
 // rle_decoder: messages that fill their tensor, leave zeros at its end, or do not fit.
-#include "sim/units/rle_decoder.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
 
+#include "models/compress/run_length.hpp"
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
 #include "sim/verify/operand_bins.hpp"
@@ -77,8 +77,10 @@ class RleDecoderReference : public StreamReference {
   // Elements that the golden decoder gives for these entries; none where it refuses them.
   static std::optional<std::vector<float>> decoded(std::span<const RunLengthEntry> entries,
                                                    std::size_t length) {
+    std::vector<std::uint8_t> message;
+    for (const RunLengthEntry& entry : entries) append_entry(message, entry);
     try {
-      return run_length_decode(message_of(entries), length);
+      return run_length_decode(message, length);
     } catch (const std::invalid_argument&) {
       return std::nullopt;
     }
@@ -161,7 +163,7 @@ UnitKind rle_decoder_kind() {
                 {"error_o", "1", "with last_o: the entry did not fit, the tensor is refused, value_o is +0"}},
       .configurations = {{"registered", {}},
                          {"combinational, 17 bits", {{"LengthBits", 17}, {"PipeStages", 0}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RleDecoder>("systemc", p); },
+      .systemc = make_rle_decoder,
       .reference = [](const UnitParameters& p) { return std::make_unique<RleDecoderReference>(p); },
       .default_transactions = 1500000,
   };

@@ -1,8 +1,8 @@
 // rle_encoder: tensors of every density, runs up to and beyond what an entry holds.
-#include "sim/units/rle_encoder.hpp"
 
 #include <algorithm>
 
+#include "models/compress/run_length.hpp"
 #include "models/format/named.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
@@ -141,7 +141,7 @@ UnitKind rle_encoder_kind() {
                  "an entry; 0 only at the end of a tensor: run 0, value +0, no part of the message"},
                 {"last_o", "1", "the tensor ends here"}},
       .configurations = {{"registered", {}}, {"combinational", {{"PipeStages", 0}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RleEncoder>("systemc", p); },
+      .systemc = make_rle_encoder,
       .reference = [](const UnitParameters&) { return std::make_unique<RleEncoderReference>(); },
       .default_transactions = 1000000,
   };

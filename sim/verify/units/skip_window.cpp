@@ -1,8 +1,10 @@
 // skip_window: steps of all densities and lengths; each cycle of work as the golden model has it.
+
 #include "sim/units/skip_window.hpp"
 
 #include <algorithm>
 
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
@@ -203,7 +205,7 @@ UnitKind skip_window_kind() {
                          {"depth 1", {{"Rows", 5}, {"Depth", 1}, {"Port", 3}}},
                          {"depth 4", {{"Rows", 8}, {"Depth", 4}, {"Port", 16}}},
                          {"port 1", {{"Rows", 4}, {"Window", 8}, {"Depth", 4}, {"Port", 1}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<SkipWindowUnit>("systemc", p); },
+      .systemc = make_skip_window,
       .reference = [](const UnitParameters& p) { return std::make_unique<SkipWindowReference>(p); },
   };
 }

@@ -1,9 +1,9 @@
 // stochastic_pruner: gradients of every kind around tau, most of them where the draw decides, many exactly on
 // the edge of the decision.
-#include "sim/units/stochastic_pruner.hpp"
 
 #include <array>
 
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -129,7 +129,7 @@ UnitKind stochastic_pruner_kind() {
                          {"e5m2 sr:8, 1 stage", element(e5m2, 8, 1)},
                          {"e4m3:fnuz sr:16", element(Format::parse("e4m3:fnuz"), 16, 0)},
                          {"bf16 sr:32, 1 stage", element(bf16, 32, 1)}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<StochasticPrunerUnit>("systemc", p); },
+      .systemc = make_stochastic_pruner,
       .reference = [](const UnitParameters& p) { return std::make_unique<StochasticPrunerReference>(p); },
       .optional_outputs = {"outcome_o"},
   };

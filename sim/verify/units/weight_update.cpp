@@ -1,11 +1,11 @@
 // weight_update: weights, momenta and gradients of every kind, skipped steps, both ways to unscale.
-#include "sim/units/weight_update.hpp"
 
 #include <cmath>
 
 #include "models/format/convert.hpp"
 #include "models/mac/arithmetic.hpp"
 #include "sim/stimulus/vector_unit.hpp"
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
@@ -233,7 +233,7 @@ UnitKind weight_update_kind() {
                      {"factor, 2 stages", {{"UnscaleByFactor", 1}, {"PipeStages", 2}}},
                      {"factor sr:13, 3 stages", {{"UnscaleByFactor", 1}, {"Round", sr}, {"PipeStages", 3}}}},
                     {}, "Round"),
-      .systemc = [](const UnitParameters& p) { return std::make_unique<WeightUpdateUnit>("systemc", p); },
+      .systemc = make_weight_update,
       .reference = [](const UnitParameters& p) { return std::make_unique<WeightUpdateReference>(p); },
       .optional_outputs = {"flags_o", "nonfinite_o"},
   };
