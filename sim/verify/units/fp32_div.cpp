@@ -12,11 +12,7 @@ class Fp32DivReference : public VectorReference {
   explicit Fp32DivReference(const UnitParameters& /*parameters*/)
       : VectorReference(
             stimulus::find_vector_unit("fp32_div").build({}), {0, 1}, {0, 1},
-            {.invalid = true, .divide_by_zero = true, .overflow = true, .underflow = true, .inexact = true}),
-        quotient_(coverage_, "quotient", formats::fp32),
-        rounding_(coverage_, formats::fp32, Rounding::rne()),
-        at_least_one_(coverage_.declare("significands' quotient 1 or more")),
-        below_one_(coverage_.declare("significands' quotient below 1")) {
+            {.invalid = true, .divide_by_zero = true, .overflow = true, .underflow = true, .inexact = true}) {
     coverage_.exclude("quotient -nan", "the canonical NaN is positive");
   }
 
@@ -45,10 +41,10 @@ class Fp32DivReference : public VectorReference {
   }
 
  private:
-  OperandBins quotient_;
-  RoundingBins rounding_;
-  int at_least_one_;
-  int below_one_;
+  OperandBins quotient_{coverage_, "quotient", formats::fp32};
+  RoundingBins rounding_{coverage_, formats::fp32, Rounding::rne()};
+  int at_least_one_ = coverage_.declare("significands' quotient 1 or more");
+  int below_one_ = coverage_.declare("significands' quotient below 1");
 };
 
 }  // namespace

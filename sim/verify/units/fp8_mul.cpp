@@ -32,10 +32,7 @@ class Fp8MulReference : public VectorReference {
   explicit Fp8MulReference(const UnitParameters& parameters)
       : VectorReference(mul_vectors(parameters), {0, 1}, {0, 1}, possible_flags(parameters)),
         a_(parameters.format("A")),
-        b_(parameters.format("B")),
-        product_(coverage_, "product", formats::fp32),
-        carry_(coverage_.declare("significands' product 2 or more")),
-        no_carry_(coverage_.declare("significands' product below 2")) {
+        b_(parameters.format("B")) {
     if (!a_.has_inf() && !b_.has_inf()) {
       for (const char* bin : {"product +inf", "product -inf"}) coverage_.exclude(bin, "no operand has Inf");
     }
@@ -68,9 +65,9 @@ class Fp8MulReference : public VectorReference {
  private:
   Format a_;
   Format b_;
-  OperandBins product_;
-  int carry_;
-  int no_carry_;
+  OperandBins product_{coverage_, "product", formats::fp32};
+  int carry_ = coverage_.declare("significands' product 2 or more");
+  int no_carry_ = coverage_.declare("significands' product below 2");
 };
 
 }  // namespace

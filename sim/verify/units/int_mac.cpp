@@ -15,10 +15,7 @@ class IntMacReference : public Reference {
   explicit IntMacReference(const UnitParameters& parameters)
       : b_bits_(parameters.at("BWidth")),
         acc_bits_(parameters.at("AccBits")),
-        limit_(std::uint64_t{1} << acc_bits_),
-        last_(coverage_.declare("sum 2^AccBits - 1")),
-        first_(coverage_.declare("sum 2^AccBits")),
-        largest_(coverage_.declare("largest product")) {
+        limit_(std::uint64_t{1} << acc_bits_) {
     for (const char* clear : {"kept", "cleared"}) {
       for (const char* before : {"none before", "wrapped before"}) {
         for (const char* now : {"fits", "wraps"}) {
@@ -78,9 +75,9 @@ class IntMacReference : public Reference {
   int b_bits_;
   int acc_bits_;
   std::uint64_t limit_;
-  int last_;
-  int first_;
-  int largest_;
+  int last_ = coverage_.declare("sum 2^AccBits - 1");
+  int first_ = coverage_.declare("sum 2^AccBits");
+  int largest_ = coverage_.declare("largest product");
   std::vector<int> overflow_;  // cleared x wrapped before x wraps now
   bool sticky_ = false;
 };

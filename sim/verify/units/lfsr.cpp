@@ -9,11 +9,7 @@ namespace {
 class LfsrReference : public Reference {
  public:
   explicit LfsrReference(const UnitParameters& parameters)
-      : leap_(parameters.at("Leap")),
-        draws_(parameters.at("Draws")),
-        zero_bin_(coverage_.declare("seed 0")),
-        other_bin_(coverage_.declare("seed other than 0")),
-        reload_bin_(coverage_.declare("load after draws")) {}
+      : leap_(parameters.at("Leap")), draws_(parameters.at("Draws")) {}
 
   Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) override {
     if (index == 0) return {Bits(32, 1)};
@@ -60,9 +56,9 @@ class LfsrReference : public Reference {
 
   int leap_;
   int draws_;
-  int zero_bin_;
-  int other_bin_;
-  int reload_bin_;
+  int zero_bin_ = coverage_.declare("seed 0");
+  int other_bin_ = coverage_.declare("seed other than 0");
+  int reload_bin_ = coverage_.declare("load after draws");
   bool drawn_ = false;
   std::optional<Lfsr> generator_;
   Transaction cause_;    // the seed of the generator

@@ -17,10 +17,7 @@ namespace {
 class RangeBnBackwardReference : public StreamReference {
  public:
   explicit RangeBnBackwardReference(const UnitParameters& parameters)
-      : index_bits_(parameters.at("IndexBits")),
-        x_(coverage_, "x", formats::fp32),
-        g_(coverage_, "g", formats::fp32),
-        dx_(coverage_, "dx", formats::fp32) {
+      : index_bits_(parameters.at("IndexBits")) {
     coverage_.exclude("dx -nan", "NaN results are canonical");
   }
 
@@ -82,9 +79,9 @@ class RangeBnBackwardReference : public StreamReference {
   }
 
   int index_bits_;
-  OperandBins x_;
-  OperandBins g_;
-  OperandBins dx_;
+  OperandBins x_{coverage_, "x", formats::fp32};
+  OperandBins g_{coverage_, "g", formats::fp32};
+  OperandBins dx_{coverage_, "dx", formats::fp32};
   int one_chunk_ = coverage_.declare("one chunk");
   int many_chunks_ = coverage_.declare("several chunks");
   int apart_ = coverage_.declare("argmax and argmin apart");

@@ -18,10 +18,7 @@ namespace {
 class RangeBnForwardReference : public StreamReference {
  public:
   explicit RangeBnForwardReference(const UnitParameters& parameters)
-      : index_bits_(parameters.at("IndexBits")),
-        x_(coverage_, "x", formats::fp32),
-        gamma_(coverage_, "gamma", formats::fp32),
-        y_(coverage_, "y", formats::fp32) {
+      : index_bits_(parameters.at("IndexBits")) {
     // The only NaN that an operation gives is positive.
     coverage_.exclude("y -nan", "NaN results are canonical");
   }
@@ -132,9 +129,9 @@ class RangeBnForwardReference : public StreamReference {
   }
 
   int index_bits_;
-  OperandBins x_;
-  OperandBins gamma_;
-  OperandBins y_;
+  OperandBins x_{coverage_, "x", formats::fp32};
+  OperandBins gamma_{coverage_, "gamma", formats::fp32};
+  OperandBins y_{coverage_, "y", formats::fp32};
   std::vector<int> modes_ = {coverage_.declare("mode: statistics"), coverage_.declare("mode: normalise"),
                              coverage_.declare("mode: both")};
   int one_chunk_ = coverage_.declare("one chunk");

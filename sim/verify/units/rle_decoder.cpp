@@ -17,7 +17,7 @@ namespace {
 class RleDecoderReference : public StreamReference {
  public:
   explicit RleDecoderReference(const UnitParameters& parameters)
-      : length_bits_(parameters.at("LengthBits")), values_(coverage_, "value", formats::fp32) {}
+      : length_bits_(parameters.at("LengthBits")) {}
 
   std::vector<std::string> explain(const Transaction& cause) const override {
     return {"run " + std::to_string(cause[0].value()) + " in a tensor of " +
@@ -129,7 +129,7 @@ class RleDecoderReference : public StreamReference {
 
   int length_bits_;
   std::vector<std::uint32_t> corners_ = stimulus::many_corner_codes(formats::fp32);
-  OperandBins values_;
+  OperandBins values_{coverage_, "value", formats::fp32};
   int empty_ = coverage_.declare("message without entries");
   int run_none_ = coverage_.declare("run 0");
   int run_ = coverage_.declare("run 1 to 65534");

@@ -17,9 +17,6 @@ constexpr std::uint32_t below_one = 0x3F7FFFFF;
 
 class RleEncoderReference : public StreamReference {
  public:
-  RleEncoderReference()
-      : elements_(coverage_, "value", formats::fp32), thresholds_(coverage_, "threshold", formats::fp32) {}
-
   std::vector<std::string> explain(const Transaction& cause) const override {
     const bool survivor =
         survives(static_cast<std::uint32_t>(cause[0].value()), static_cast<std::uint32_t>(cause[1].value()));
@@ -107,8 +104,8 @@ class RleEncoderReference : public StreamReference {
     coverage_.hit_if(last, survivor ? end_with_survivor_ : end_with_filler_);
   }
 
-  OperandBins elements_;
-  OperandBins thresholds_;
+  OperandBins elements_{coverage_, "value", formats::fp32};
+  OperandBins thresholds_{coverage_, "threshold", formats::fp32};
   int at_threshold_ = coverage_.declare("element at the threshold");
   int below_threshold_ = coverage_.declare("element just below the threshold");
   int pending_ = coverage_.declare("element without an entry");
