@@ -246,7 +246,7 @@ std::string unit_list_json() {
       for (const auto& [name, value] : complete.values()) parameters[name] = value;
       json["configurations"].push_back({{"name", configuration.name}, {"parameters", parameters}});
     }
-    json["stages"] = kind.systemc(kind.complete({}))->stages();  // what --corrupt knows
+    json["stages"] = kind.systemc("systemc", kind.complete({}))->stages();  // what --corrupt knows
     list.push_back(std::move(json));
   }
   return list.dump(2) + "\n";

@@ -2,9 +2,7 @@
 // worked numbers of ARITHMETIC.md 4; bad input.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,12 +14,6 @@ namespace mantissa::test {
 namespace {
 
 using Arguments = std::vector<std::string>;
-
-std::string hex(std::uint32_t value, int digits) {
-  std::array<char, 16> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%0*x", digits, value);
-  return {text.data(), static_cast<std::size_t>(length)};
-}
 
 std::string repeated(const std::string& word, int count) {
   std::string text;
