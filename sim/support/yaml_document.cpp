@@ -42,7 +42,7 @@ class TreeBuilder : public YAML::EventHandler {
       if (!names_.back().insert(value).second) {
         const auto first = std::find(keys.begin(), keys.end(), value) - keys.begin();
         document_.refuse(line_of(mark),
-                         "key " + in_quotes(value) + " stands here twice; first in line " +
+                         "key " + in_quotes(value) + " appears twice; first in line " +
                              std::to_string(open_.back().key_lines[static_cast<std::size_t>(first)]));
       }
       pending_.back() = {value, line_of(mark)};
