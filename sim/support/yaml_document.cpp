@@ -26,7 +26,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    if (open_.empty()) document_.refuse(1, "there is nothing in it");
+    if (open_.empty()) document_.refuse(1, "the file is empty");
     if (!wants_value()) document_.refuse(line_of(mark), "a value is missing");
     // The parser sees what is missing only where the next thing stands.
     document_.refuse(pending_.back().second, in_quotes(pending_.back().first) + " has no value");
@@ -151,7 +151,7 @@ YamlDocument::YamlDocument(std::string_view text, std::string file) : file_(std:
   try {
     std::istringstream in{std::string(text)};
     YAML::Parser parser(in);
-    if (!parser.HandleNextDocument(builder) || !builder.complete()) refuse(1, "there is nothing in it");
+    if (!parser.HandleNextDocument(builder) || !builder.complete()) refuse(1, "the file is empty");
     root_ = builder.take_root();
     if (parser.HandleNextDocument(builder)) refuse(1, "more than one YAML document in the file");
   } catch (const YAML::Exception& error) {

@@ -27,9 +27,9 @@ TEST(YamlDocument, KeepsLinesAndOrder) {
 }
 
 TEST(YamlDocument, RefusesWhatAConfigurationDoesNotNeed) {
-  EXPECT_EQ(refused(""), "f:1: there is nothing in it");
-  EXPECT_EQ(refused("# only a comment\n"), "f:1: there is nothing in it");
-  EXPECT_EQ(refused("---\n...\n"), "f:1: there is nothing in it");
+  EXPECT_EQ(refused(""), "f:1: the file is empty");
+  EXPECT_EQ(refused("# only a comment\n"), "f:1: the file is empty");
+  EXPECT_EQ(refused("---\n...\n"), "f:1: the file is empty");
   EXPECT_EQ(refused("- a\n- b\n"), "f:1: not a map of keys and values");
   EXPECT_EQ(refused("word"), "f:1: not a map of keys and values");
   EXPECT_EQ(refused("a: 1\nb: 2\na: 3\n"), "f:3: key 'a' appears twice; first in line 1");
