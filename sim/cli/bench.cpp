@@ -138,9 +138,9 @@ void add_bench(CLI::App& program) {
       "  mantissa bench\n"
       "  mantissa bench --repeat 20\n"
       "  mantissa bench --size 256 --elements 1048576 --batch 16 --json > bench.json\n"
-      "A ratio is the kernel's rate over the peer's, both the best of several turns in this run. Rates of "
-      "CPFloat are\n"
-      "published ones: Debian does not have it.");
+      "A ratio is the kernel's rate over the peer's, both the best of several runs taken in turns. "
+      "CPFloat's\n"
+      "rate is a published one: Debian does not package it.");
   command->callback([settings, json] {
     if (settings->elements % 16 != 0) throw std::invalid_argument("--elements must be a multiple of 16");
     measure(*settings, *json);

@@ -62,8 +62,8 @@ std::vector<std::uint16_t> independent_zeros(const GemmShape& shape, int window,
                                              std::uint64_t seed) {
   constexpr std::int64_t most = std::int64_t{1} << 28;  // one draw each: seconds
   if (shape.m > most / shape.k) {
-    throw std::invalid_argument("--sparsity draws every element of A, and M * K = " +
-                                std::to_string(shape.m * shape.k) + " of them are more than 2^28");
+    throw std::invalid_argument("--sparsity draws every element of A, but M * K = " +
+                                std::to_string(shape.m * shape.k) + " is more than 2^28");
   }
   // The engine is the standard's, bit for bit, its distributions are not.
   std::mt19937_64 engine(seed);
@@ -152,7 +152,8 @@ OrderedJson os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
 OrderedJson fold_json(const CyclesOptions& options, const GemmShape& shape) {
   for (const CLI::Option* option : options.os_skip_only) {
     if (option->count() > 0) {
-      throw std::invalid_argument(option->get_name() + " is for os-skip only, not for " + options.dataflow);
+      throw std::invalid_argument(option->get_name() + " is for dataflow os-skip only, not " +
+                                  options.dataflow);
     }
   }
   const Architecture& arch = options.arch;
@@ -263,7 +264,7 @@ CLI::Validator share_of_zeros() {
 void add_cycles(CLI::App& program) {
   auto options = std::make_shared<CyclesOptions>();
   Architecture& arch = options->arch;
-  CLI::App* command = program.add_subcommand("cycles", "What one GEMM costs on an array, in closed form");
+  CLI::App* command = program.add_subcommand("cycles", "Compute the cycles and bytes of one GEMM");
   command
       ->add_option(
           "--dataflow", options->dataflow,
@@ -271,7 +272,7 @@ void add_cycles(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--array", options->array, "rows x columns")->type_name("RxC")->capture_default_str();
   command->add_option("--gemm", options->gemm, "C[M,N] = A[M,K] B[K,N]")->type_name("M,N,K")->required();
-  command->add_flag("--json", options->json, "JSON on standard output");
+  command->add_flag("--json", options->json, "write JSON to standard output");
   const auto only = [&](CLI::Option* option) {
     options->os_skip_only.push_back(option->group("os-skip"));
     return option;
@@ -284,32 +285,32 @@ void add_cycles(CLI::App& program) {
       ->transform(share_of_zeros())
       ->type_name("S")
       ->capture_default_str();
-  only(command->add_option("--seed", options->seed, "of the zeros"))
+  only(command->add_option("--seed", options->seed, "seed of the zeros' places"))
       ->transform(whole_number())
       ->capture_default_str();
-  CLI::Option* skip = only(command->add_flag("--skip", options->skip, "zeros of A are skipped, the default"));
-  only(command->add_flag("--no-skip", options->no_skip, "zeros of A take their cycles"))->excludes(skip);
+  CLI::Option* skip = only(command->add_flag("--skip", options->skip, "skip zeros of A (default)"));
+  only(command->add_flag("--no-skip", options->no_skip, "spend cycles on zeros of A"))->excludes(skip);
   number("--window", arch.window, 1, ArchitectureLimits::window, "k per skip window");
   number("--depth", arch.depth, 1, 1024, "windows staged at a time");
   number("--port", arch.port, 1, ArchitectureLimits::window, "k-slices staged per cycle");
   number("--pipe-latency", arch.pipe_latency, 0, 1024, "cycles of a drain beyond one per row");
-  only(command->add_flag("--acc-double-buffer", arch.acc_double_buffer, "two sets of accumulators"));
+  only(command->add_flag("--acc-double-buffer", arch.acc_double_buffer, "use two sets of accumulators"));
   number("--a-buffer", arch.a_buffer_bytes, std::int64_t{1}, std::int64_t{1} << 40,
-         "bytes of A on the chip, both halves together");
-  number("--b-buffer", arch.b_buffer_bytes, std::int64_t{1}, std::int64_t{1} << 40, "the same of B");
+         "size of the A buffer in bytes, both halves together");
+  number("--b-buffer", arch.b_buffer_bytes, std::int64_t{1}, std::int64_t{1} << 40,
+         "size of the B buffer in bytes, both halves together");
   number("--dram-latency", arch.dram_latency_cycles, std::int64_t{0}, std::int64_t{1} << 20,
          "cycles before a transfer's first burst");
   number("--burst-bytes", arch.dram_burst_bytes, std::int64_t{1}, std::int64_t{1} << 20, "bytes per burst");
   number("--burst-cycles", arch.dram_burst_cycles, std::int64_t{1}, std::int64_t{1} << 12,
          "cycles per burst");
-  only(command->add_flag("--no-memory", options->no_memory, "the array alone: no DRAM, no drain"));
+  only(command->add_flag("--no-memory", options->no_memory, "model the array alone: no DRAM, no drain"));
   only(command->add_flag("--speedup", options->speedup,
-                         "training speed-up by skipping, at Depth 1, 2, 4 and Port 2, 4, 8, 16"));
+                         "show the speed-up of training at Depth 1, 2, 4 and Port 2, 4, 8, 16"));
   command->footer(
-      "Elements have 8 bits. utilization is M*N*K / (rows*columns*cycles): with zeros skipped it counts "
-      "them\n"
-      "as done; utilization_executed does not. folds of os-skip are its tiles. SCALE-Sim itself prints one\n"
-      "cycle less than its folds take: scalesim_reported_cycles.\n"
+      "Elements have 8 bits. utilization is M*N*K / (rows*columns*cycles) and counts skipped MACs as done;\n"
+      "utilization_executed does not. For os-skip, folds are tiles. SCALE-Sim itself prints one cycle less\n"
+      "than its folds take: scalesim_reported_cycles.\n"
       "Examples:\n"
       "  mantissa cycles --gemm 3136,64,576 --sparsity 0.85\n"
       "  mantissa cycles --array 32x32 --gemm 256,256,256 --b-buffer 16384 --burst-cycles 32\n"

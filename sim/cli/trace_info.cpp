@@ -302,11 +302,11 @@ void add_trace_info(CLI::App& trace) {
   auto options = std::make_shared<Options>();
   CLI::App* command = trace.add_subcommand("info", "Show layers, tensors and their statistics");
   command->add_option("FILE", options->path, "the trace")->required();
-  command->add_flag("--json", options->json, "JSON on standard output");
+  command->add_flag("--json", options->json, "write JSON to standard output");
   command->footer(
-      "Of every output gradient: mu and sigma of ln|g|, the Kolmogorov-Smirnov distance (over at most 65536\n"
-      "elements, evenly spaced) from the lognormal, normal and Laplace distributions fitted to its non-zero\n"
-      "elements, and the 8-bit format and power-of-two scale with the least expected error.\n"
+      "For every output gradient: mu and sigma of ln|g|, the Kolmogorov-Smirnov distance (over at most\n"
+      "65536 elements, evenly spaced) from the lognormal, normal and Laplace distributions fitted to its\n"
+      "non-zero elements, and the 8-bit format and power-of-two scale with the least expected error.\n"
       "Examples:\n"
       "  mantissa trace info run.safetensors\n"
       "  mantissa trace info run.safetensors --json");

@@ -109,13 +109,13 @@ void add_vectors(CLI::App& program) {
   auto options = std::make_shared<VectorOptions>();
   CLI::App* command =
       program.add_subcommand("vectors", "Write operands and expected results of a unit for a test bench");
-  command->add_option("UNIT", options->unit, "which unit; --list shows them");
+  command->add_option("UNIT", options->unit, "the unit; --list shows all of them");
   command->add_option("--out", options->path, "file for the packed hex words; localparams go to F.svh")
       ->type_name("F");
-  command->add_option("--count", options->count, "how many vectors")
+  command->add_option("--count", options->count, "number of vectors")
       ->transform(whole_number(std::uint64_t{1}, max_vector_count))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of the random vectors")
+  command->add_option("--seed", options->seed, "seed of the random vectors")
       ->transform(whole_number())
       ->capture_default_str();
   const auto parameter = [&](const std::string& name, const std::string& what) {
@@ -132,14 +132,12 @@ void add_vectors(CLI::App& program) {
   parameter("leap", "steps per draw (lfsr)");
   parameter("bits", "8 or 16 (gemmlowp_quantizer)");
   command->add_flag("--list", options->list, "show the units, their fields with widths, and their options");
-  command->add_flag("--json", options->json, "JSON on standard output");
+  command->add_flag("--json", options->json, "write JSON to standard output");
   command->footer(
       "Corners come first: the cross product of each operand's interesting codes (zeros, subnormals, 1, the\n"
       "largest number, Inf, NaN and their neighbours), spread evenly if there are more than --count. Then\n"
-      "random operands that reach every exponent. The same seed gives the same file everywhere.\n"
-      "One word is one operation, so units with state or streams have no vectors: mantissa verify --dut "
-      "checks\n"
-      "those.\n"
+      "random operands that reach every exponent. The same seed gives the same file everywhere. One word is\n"
+      "one operation, so units with state or streams have no vectors: mantissa verify --dut checks those.\n"
       "Examples:\n"
       "  mantissa vectors fp8_mac --a e4m3 --b e5m2 --count 10000 --seed 1 --out fp8_mac.hex\n"
       "  mantissa vectors quantizer --to e4m3 --round sr:8 --overflow saturate --out quantizer.hex\n"

@@ -170,13 +170,13 @@ std::string SessionReport::text() const {
                    static_cast<unsigned long long>(run.cycles), run.mismatch ? 1 : 0,
                    (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run),
                    report.run.rtl_speed);
-    notes += listed("not compared, for the device does not have it:", report.run.missing_outputs);
-    notes += listed("input of the device that nothing drives, held at 0:", report.run.undriven_inputs);
+    notes += listed("not compared, because the device lacks it:", report.run.missing_outputs);
+    notes += listed("device input that the bench does not drive, held at 0:", report.run.undriven_inputs);
     if (report.run.circular) {
       notes +=
-          "Verilator sees circular logic in this device (UNOPTFLAT) and may simulate it wrongly; where "
-          "vectors run "
-          "through\nthemselves bit by bit, split them (Yosys: splitnets before write_verilog)\n";
+          "Verilator sees circular logic in this device (UNOPTFLAT) and may simulate it wrongly; if bits of "
+          "a "
+          "vector\ndepend on other bits of it, split it (Yosys: splitnets before write_verilog)\n";
     }
     if (!bins.empty.empty() && !run.mismatch) {
       notes += report.unit + " (" + report.configuration + "): empty bins:";

@@ -23,7 +23,7 @@ class Reader {
   ReadReport read() const {
     const OrderedJson json = parsed();
     if (!json.is_object() || !json.contains("mantissa_report"))
-      complain("it is JSON, but no report of mantissa (no key 'mantissa_report')");
+      complain("it is JSON, but not a report of mantissa (no key 'mantissa_report')");
     const OrderedJson& schema = json["mantissa_report"];
     if (!schema.is_number_integer() || schema != report_schema) {
       complain("it is a report of version " + (schema.is_number() ? schema.dump() : "unknown") +
@@ -37,10 +37,10 @@ class Reader {
     report.recipe = input(json, "recipe");
     report.arch = input(json, "arch");
     const OrderedJson& tables = member(json, "tables", "the report");
-    if (!tables.is_array()) complain("'tables' is no list");
+    if (!tables.is_array()) complain("'tables' is not a list");
     for (const OrderedJson& table : tables) report.tables.push_back(text(table, "name", "tables"));
     const OrderedJson& totals = member(json, "totals", "the report");
-    if (!totals.is_object()) complain("'totals' is no object");
+    if (!totals.is_object()) complain("'totals' is not an object");
     add_figures(report.totals, totals, "", 0);
     read_layers(report, member(json, "layers", "the report"));
     return report;
@@ -56,7 +56,7 @@ class Reader {
     std::error_code error;
     const fs::file_status status = fs::status(path_, error);
     if (!fs::exists(status)) complain("no such file");
-    if (fs::is_directory(status)) complain("it is a directory; its report.json is meant");
+    if (fs::is_directory(status)) complain("it is a directory; name the report.json in it");
     if (!fs::is_regular_file(status)) complain("it is not a regular file");
     if (fs::file_size(path_) > largest) complain("it is larger than 1 GiB");
     std::ifstream file(path_, std::ios::binary);
@@ -65,7 +65,7 @@ class Reader {
     try {
       return OrderedJson::parse(content);
     } catch (const OrderedJson::parse_error& parse) {
-      complain("it is no JSON: byte " + std::to_string(parse.byte) + " does not fit");
+      complain("it is not valid JSON: error at byte " + std::to_string(parse.byte));
     }
   }
 
@@ -75,13 +75,13 @@ class Reader {
   }
   std::string text(const OrderedJson& json, const char* key, const std::string& where) const {
     const OrderedJson& value = member(json, key, where);
-    if (!value.is_string()) complain("'" + std::string(key) + "' in " + where + " is no text");
+    if (!value.is_string()) complain("'" + std::string(key) + "' in " + where + " is not a string");
     return value.get<std::string>();
   }
   std::uint64_t count(const OrderedJson& json, const char* key, const std::string& where) const {
     const OrderedJson& value = member(json, key, where);
     if (!value.is_number_unsigned())
-      complain("'" + std::string(key) + "' in " + where + " is no whole number");
+      complain("'" + std::string(key) + "' in " + where + " is not a whole number");
     return value.get<std::uint64_t>();
   }
   ReportInput input(const OrderedJson& json, const char* key) const {
@@ -90,7 +90,7 @@ class Reader {
   }
 
   void read_layers(ReadReport& report, const OrderedJson& layers) const {
-    if (!layers.is_array()) complain("'layers' is no list");
+    if (!layers.is_array()) complain("'layers' is not a list");
     std::set<std::tuple<std::uint64_t, std::string, std::string>> seen;
     for (const OrderedJson& json : layers) {
       const std::string where = "layers[" + std::to_string(report.layers.size()) + "]";
@@ -100,7 +100,7 @@ class Reader {
                           .kind = text(json, "kind", where),
                           .figures = {}};
       add_figures(layer.figures, json, "", 0);
-      if (!seen.emplace(layer.key()).second) complain(where + " is there twice");
+      if (!seen.emplace(layer.key()).second) complain(where + " is a duplicate");
       report.layers.push_back(std::move(layer));
     }
   }

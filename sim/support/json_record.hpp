@@ -29,7 +29,7 @@ class JsonRecord {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       std::string list;
       for (const std::string_view name : known) list.append(list.empty() ? "" : ", ").append(name);
-      fail("unknown key " + in_quotes(key) + "; known are " + list);
+      fail("unknown key " + in_quotes(key) + "; allowed: " + list);
     }
   }
 

@@ -22,7 +22,7 @@ LayerKind parse_kind(const Record& record) {
   for (const LayerKind kind : {LayerKind::conv2d, LayerKind::linear, LayerKind::batchnorm}) {
     if (text == name_of(kind)) return kind;
   }
-  record.fail("unknown kind " + in_quotes(text) + "; known are conv2d, linear, batchnorm");
+  record.fail("unknown kind " + in_quotes(text) + "; allowed: conv2d, linear, batchnorm");
 }
 
 Layer parse_layer(const Json& json, const std::string& where) {
@@ -71,7 +71,7 @@ std::vector<Layer> parse_layers(std::string_view text, const std::string& file) 
     if (!names.insert(layers.back().name).second) {
       throw std::invalid_argument(layer.append(": its name ")
                                       .append(in_quotes(layers.back().name, longest_name))
-                                      .append(" is there twice"));
+                                      .append(" appears twice"));
     }
   }
   return layers;

@@ -39,7 +39,7 @@ std::vector<std::pair<std::string, double>> parse_tau(const Record& record, cons
   for (const auto& [name, value] : json.items()) {
     const auto same = [&name = name](const Layer& layer) { return layer.name == name; };
     if (std::none_of(layers.begin(), layers.end(), same))
-      record.fail("tau of " + in_quotes(name, longest_name) + ", which is no layer of this trace");
+      record.fail("tau of " + in_quotes(name, longest_name) + ", which is not a layer of this trace");
   }
   return tau;
 }
@@ -50,7 +50,7 @@ void parse_step_registers(const Record& record, const Json& json, const std::str
   for (const auto& [name, registers] : json.items()) {
     const auto same = [&name = name](const Layer& layer) { return layer.name == name; };
     if (std::none_of(layers.begin(), layers.end(), same))
-      record.fail("registers of " + in_quotes(name, longest_name) + ", which is no layer of this trace");
+      record.fail("registers of " + in_quotes(name, longest_name) + ", which is not a layer of this trace");
     step.registers[name] =
         parse_registers(registers, where + ": registers of " + in_quotes(name, longest_name));
   }

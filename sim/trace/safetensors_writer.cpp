@@ -25,7 +25,7 @@ void lay_out(std::vector<TensorInfo>& tensors) {
   std::uint64_t end = 0;
   for (TensorInfo& tensor : tensors) {
     if (!names.insert(tensor.name).second)
-      throw std::invalid_argument("tensor " + in_quotes(tensor.name, 250) + " is there twice");
+      throw std::invalid_argument("tensor " + in_quotes(tensor.name, 250) + " appears twice");
     std::uint64_t bytes = bytes_of(tensor.dtype);
     for (const std::int64_t size : tensor.shape) {
       if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes) ||
