@@ -180,7 +180,8 @@ GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormD
   cost.a_taken = static_cast<std::uint64_t>(2 * elements);
   cost.drained = static_cast<std::uint64_t>(elements);
   cost.dram_bytes_unique = stream_bytes(elements, shape.x_bits) + stream_bytes(elements, shape.result_bits);
-  cost.sram_bytes = cost.dram_bytes + stream_bytes(2 * elements, shape.x_bits) + stream_bytes(elements, shape.result_bits);
+  cost.sram_bytes =
+      cost.dram_bytes + stream_bytes(2 * elements, shape.x_bits) + stream_bytes(elements, shape.result_bits);
   if (backward) {
     cost.b_staged = static_cast<std::uint64_t>(2 * elements);
     cost.dram_bytes_unique += stream_bytes(elements, shape.gradient_bits);
