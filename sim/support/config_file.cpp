@@ -28,7 +28,7 @@ fs::path directory_of(ConfigKind kind) {
     case ConfigKind::network:
       return configs / "networks";
   }
-  return configs;
+  return {};
 }
 
 std::string_view word_for(ConfigKind kind) {
