@@ -1,7 +1,9 @@
 // `mantissa --version`: the program and what it stands on, as lines that scripts can read.
 #include <sysc/kernel/sc_ver.h>
 
+#include <functional>
 #include <stdexcept>
+#include <string_view>
 
 #include "models/kernels/targets.hpp"
 #include "sim/cli/commands.hpp"
@@ -12,32 +14,28 @@
 namespace mantissa::cli {
 namespace {
 
-// Of the one that `verify` would call.
-std::string verilator_version() {
-  const std::string_view name = "Verilator ";
+std::string or_not_found(const std::function<std::string()>& tell) {
   try {
-    const ProcessResult run = run_process({"verilator", "--version"});
-    if (run.exit_code != 0 || !run.output.starts_with(name)) return "does not work";
-    return run.output.substr(name.size(), run.output.find('\n') - name.size());
+    return tell();
   } catch (const std::runtime_error&) {
     return "not found";
   }
 }
 
-std::string data_place() {
-  try {
-    return data_directory().string();
-  } catch (const std::runtime_error&) {
-    return "not found";
-  }
+// Of the one that `verify` would call.
+std::string verilator_version() {
+  const std::string_view name = "Verilator ";
+  const ProcessResult run = run_process({"verilator", "--version"});
+  if (run.exit_code != 0 || !run.output.starts_with(name)) return "does not work";
+  return without_control_characters(run.output.substr(name.size(), run.output.find('\n') - name.size()));
 }
 
 }  // namespace
 
 std::string version_text() {
   return "mantissa " MANTISSA_VERSION "\nSIMD target: " + kernels::current_target() +
-         "\nSystemC: " + sc_core::sc_release() +
-         "\nVerilator: " + without_control_characters(verilator_version()) + "\ndata: " + data_place();
+         "\nSystemC: " + sc_core::sc_release() + "\nVerilator: " + or_not_found(verilator_version) +
+         "\ndata: " + or_not_found([] { return data_directory().string(); });
 }
 
 }  // namespace mantissa::cli

@@ -36,7 +36,7 @@ std::string run_tool(const std::vector<std::string>& command, const std::string&
   try {
     result = run_process(command);
   } catch (const std::runtime_error& error) {
-    throw std::runtime_error(std::string(error.what()) + "; tools/setup installs it");
+    throw std::runtime_error(std::string(error.what()) + "; Debian: apt-get install verilator g++");
   }
   if (result.exit_code != 0) throw VerilatorError(advice, result.output);
   return result.output;

@@ -68,8 +68,8 @@ TEST(Program, VersionTellsWhatItStandsOn) {
   EXPECT_EQ(lines[2].rfind("SystemC: " + systemc.substr(0, systemc.find('\n')), 0), 0U) << lines[2];
   EXPECT_EQ(lines[3], "Verilator: not found");
   EXPECT_EQ(lines[4], "data: " MANTISSA_SOURCE_DIR);
-  EXPECT_EQ(lines_with("echo Verilator 9.876 2031-02-03")[3], "Verilator: 9.876 2031-02-03");
-  EXPECT_EQ(lines_with("exit 3")[3], "Verilator: does not work");
+  EXPECT_EQ(lines_with("echo Verilator 9.876 2031-02-03").at(3), "Verilator: 9.876 2031-02-03");
+  EXPECT_EQ(lines_with("exit 3").at(3), "Verilator: does not work");
 }
 
 TEST(Program, EveryCommandHasHelpWithExamples) {
