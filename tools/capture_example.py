@@ -215,16 +215,16 @@ def parser():
     option("--net", choices=NETS, default="resnet8", help="default: %(default)s")
     option("--steps", type=step_list, default=[20, 400], metavar="N,N,...", help="steps to record; default: 20,400")
     option("--batch", type=int, default=64, metavar="N", help="samples of a training step; default: %(default)s")
-    option("--record-batch", type=int, metavar="N", help="samples of a recorded step; default: those of --batch")
+    option("--record-batch", type=int, metavar="N", help="samples of a recorded step; default: as --batch")
     option("--out", default="run.safetensors", metavar="FILE", help="default: %(default)s")
-    option("--dtype", choices=DTYPES, default="F32", help="of all but gradients; default: %(default)s")
+    option("--dtype", choices=DTYPES, default="F32", help="element type of all tensors but gradients; default: %(default)s")
     option("--gradient-dtype", choices=("F32", "BF16"), default="F32", help="default: %(default)s")
-    option("--outputs", action="store_true", help="also record what the layers put out")
+    option("--outputs", action="store_true", help="also record the outputs of the layers")
     option("--loss-scale", type=float, default=1.0, metavar="S",
-           help="factor on the loss; recorded gradients have it; default: 1")
+           help="factor on the loss, which recorded gradients contain; default: 1")
     option("--seed", type=int, default=1, metavar="N", help="default: %(default)s")
     option("--data", default=DATA, metavar="DIR", help="Fashion-MNIST; default: %(default)s")
-    option("--shipped", action="store_true", help="make the traces of traces/ and traces/SHIPPED.md; no other option")
+    option("--shipped", action="store_true", help="make the traces in traces/ and traces/SHIPPED.md again; takes no other option")
     return result
 
 

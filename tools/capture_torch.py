@@ -64,7 +64,7 @@ def encode(values, dtype):
         rounded = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) >> 16
         # The carry of a NaN's payload could reach its exponent.
         return np.where(np.isnan(values), (bits >> 16) | 0x40, rounded).astype("<u2")
-    raise CaptureError(f"unknown type '{dtype}'; known are {', '.join(DTYPES)}")
+    raise CaptureError(f"unknown type '{dtype}'; allowed: {', '.join(DTYPES)}")
 
 
 def write_safetensors(path, tensors, metadata):
@@ -161,7 +161,7 @@ class Capture:
         if not isinstance(model, nn.Module):
             raise CaptureError(f"the model is a {type(model).__name__}, not a torch.nn.Module")
         if dtype not in DTYPES:
-            raise CaptureError(f"unknown dtype '{dtype}'; known are {', '.join(DTYPES)}")
+            raise CaptureError(f"unknown dtype '{dtype}'; allowed: {', '.join(DTYPES)}")
         if gradient_dtype not in ("F32", "BF16"):
             raise CaptureError(f"gradient_dtype '{gradient_dtype}' must be F32 or BF16: small gradients would vanish")
         if not (0 < loss_scale < float("inf")):

@@ -40,13 +40,17 @@ std::optional<RunLengthEntry> RunLengthEncoder::push(std::uint32_t value) {
   return std::nullopt;
 }
 
+void append_entry(std::vector<std::uint8_t>& message, const RunLengthEntry& entry) {
+  append_little_endian(message, entry.run, 2);
+  append_little_endian(message, entry.value, 4);
+}
+
 std::vector<std::uint8_t> run_length_encode(std::span<const float> values, float threshold) {
   std::vector<std::uint8_t> message;
   RunLengthEncoder encoder(fp32_bits(threshold));
   for (const float value : values) {
     if (const std::optional<RunLengthEntry> entry = encoder.push(fp32_bits(value))) {
-      append_little_endian(message, entry->run, 2);
-      append_little_endian(message, entry->value, 4);
+      append_entry(message, *entry);
     }
   }
   return message;

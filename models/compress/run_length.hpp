@@ -39,6 +39,9 @@ class RunLengthEncoder {
   std::uint32_t pending_ = 0;
 };
 
+// An entry becomes the message's next bytes.
+void append_entry(std::vector<std::uint8_t>& message, const RunLengthEntry& entry);
+
 std::vector<std::uint8_t> run_length_encode(std::span<const float> values, float threshold);
 
 // `length` elements; those after the last entry are +0. Throws std::invalid_argument, and decodes nothing, if

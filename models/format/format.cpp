@@ -10,7 +10,7 @@ namespace {
 [[noreturn]] void refuse(std::string_view name, const std::string& why) {
   throw std::invalid_argument(
       "unknown format '" + std::string(name) + "': " + why +
-      "; known are e5m2, e4m3, e3m2, e2m3, e2m1, fp16, bf16, fp32 and any eXmY with X 2..8 and Y 0..23, "
+      "; allowed: e5m2, e4m3, e3m2, e2m3, e2m1, fp16, bf16, fp32 and any eXmY with X 2..8 and Y 0..23, "
       "each with suffixes :ieee, :fn, :finite, :fnuz, :bias=N");
 }
 
@@ -82,7 +82,7 @@ std::string_view suffix_name(Specials specials) {
 
 void refuse_specials(Specials unknown) {
   throw std::invalid_argument("special codes of kind " + std::to_string(static_cast<int>(unknown)) +
-                              " do not exist; known are ieee, fn, finite, fnuz");
+                              " do not exist; allowed: ieee, fn, finite, fnuz");
 }
 
 Format Format::parse(std::string_view name) {

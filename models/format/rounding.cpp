@@ -30,7 +30,7 @@ Rounding Rounding::parse(std::string_view text) {
     const bool whole = error == std::errc() && end == digits.data() + digits.size();
     if (whole && bits >= 1 && bits <= max_random_bits) return {known.mode, bits};
   }
-  throw std::invalid_argument("unknown rounding '" + std::string(text) + "'; known are " + rounding_names() +
+  throw std::invalid_argument("unknown rounding '" + std::string(text) + "'; allowed: " + rounding_names() +
                               " (r random bits, 1..32)");
 }
 
@@ -48,8 +48,8 @@ void Rounding::check() const {
 }
 
 void refuse_rounding_mode(int number) {
-  throw std::invalid_argument("rounding mode " + std::to_string(number) + " does not exist; known are " +
-                              rounding_names());
+  throw std::invalid_argument("rounding mode " + std::to_string(number) +
+                              " does not exist; allowed: " + rounding_names());
 }
 
 Rounding::Mode rounding_mode(int number) {
@@ -70,7 +70,7 @@ std::string rounding_names(RoundingFilter wanted) {
 Overflow parse_overflow(std::string_view text) {
   if (text == "ieee") return Overflow::ieee;
   if (text == "saturate") return Overflow::saturate;
-  throw std::invalid_argument("unknown overflow mode '" + std::string(text) + "'; known are ieee, saturate");
+  throw std::invalid_argument("unknown overflow mode '" + std::string(text) + "'; allowed: ieee, saturate");
 }
 
 Flush parse_flush(std::string_view text) {
@@ -79,7 +79,7 @@ Flush parse_flush(std::string_view text) {
   if (text == "output") return {false, true};
   if (text == "both") return {true, true};
   throw std::invalid_argument("unknown flush option '" + std::string(text) +
-                              "'; known are none, input, output, both");
+                              "'; allowed: none, input, output, both");
 }
 
 }  // namespace mantissa

@@ -8,7 +8,7 @@
 
 namespace mantissa::kernels {
 
-// Plain accumulator, FP32, rne. Operand formats must be exact in FP32; skipping is the caller's affair.
+// Plain accumulator, FP32, rne. Operand formats must be exact in FP32; skipping is the caller's task.
 void gemm_fp32(const GemmOperands& operands, std::span<float> c, int threads);
 
 }  // namespace mantissa::kernels

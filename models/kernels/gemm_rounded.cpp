@@ -19,7 +19,7 @@
 
 #include "models/kernels/decode-inl.hpp"
 #include "models/kernels/panel_draws-inl.hpp"
-#include "models/kernels/round_tiles-inl.hpp"
+#include "models/kernels/rounding_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
@@ -49,57 +49,6 @@ void DecodeRowTo(const float* table, const std::uint8_t* code, T* out, std::size
   }
 }
 
-// Magnitudes up to which a step is right.
-template <class S>
-typename S::T SafeLimit(const Job& job) {
-  using T = typename S::T;
-  const Format& format = job.how().format;
-  double limit = to_double(format.max_code(), format);
-  if constexpr (std::is_same_v<T, float>) {
-    // Lattice::nearest times the binade must stay finite.
-    if (format != formats::fp32) limit = std::min(limit, std::ldexp(1.0, 102 + format.mantissa_bits));
-  } else {
-    // Every sum is a multiple of the smallest product: below 2^53 of them, doubles lose nothing; four bits
-    // are to spare where RoundDownExact wants them.
-    const int smallest_product = job.op.a_format.min_quantum() + job.op.b_format.min_quantum();
-    limit = std::min(limit, std::ldexp(1.0, smallest_product + (S::shifts ? 48 : 52)));
-  }
-  return static_cast<T>(limit);
-}
-
-// Redoes a block of a plain accumulator whose magnitudes left the fast step's range: in double lanes, which
-// for float tiles hold half a panel at a time. `shift` is what the fast step's random numbers had added to
-// them.
-template <Mode mode, class T>
-void RunCarefully(const CarefulStep<mode>& step, const Tile<T>& tile, T shift) {
-  const std::size_t width = TileColumns<T>();
-  const std::size_t part = TileColumns<double>();
-  std::vector<double> a(tile_rows * tile.depth);
-  AlignedBuffer<double> b(tile.depth * part);
-  AlignedBuffer<double> random(tile.depth * part);
-  AlignedBuffer<double> acc(tile_rows * part);
-  for (std::size_t r = 0; r < tile_rows; ++r) {
-    for (std::size_t k = 0; k < tile.depth; ++k) a[r * tile.depth + k] = tile.a[r * tile.a_stride + k];
-  }
-  for (std::size_t j = 0; j < width; j += part) {
-    for (std::size_t k = 0; k < tile.depth; ++k) {
-      for (std::size_t i = 0; i < part; ++i) {
-        b.data()[k * part + i] = tile.b[k * width + j + i];
-        random.data()[k * part + i] = tile.random == nullptr ? 0.0 : tile.random[k * width + j + i] - shift;
-      }
-    }
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-      for (std::size_t i = 0; i < part; ++i) acc.data()[r * part + i] = tile.acc[r * width + j + i];
-    }
-    PlainTile::RunUnwatched(step, Tile<double>{a.data(), tile.depth, b.data(), random.data(), nullptr,
-                                               tile.depth, tile.group, acc.data(), 0});
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-      for (std::size_t i = 0; i < part; ++i)
-        tile.acc[r * width + j + i] = static_cast<T>(acc.data()[r * part + i]);
-    }
-  }
-}
-
 // Decoded rows of A that fit 32 MiB.
 template <class T>
 std::int64_t RowsInBudget(std::int64_t k) {
@@ -107,27 +56,23 @@ std::int64_t RowsInBudget(std::int64_t k) {
 }
 
 // One thread's share of a GEMM: rows of array tiles against panels of columns.
-template <class Shape, class S, Mode mode>
+template <class T>
 class BlockRunner {
  public:
-  using T = typename S::T;
-
-  BlockRunner(const Job& job, std::int64_t rows_per_tile)
+  BlockRunner(const Job& job, const TileRunner<T>& tiles, std::int64_t rows_per_tile)
       : job_(job),
-        step_(job.how()),
-        careful_(job.how()),
+        tiles_(tiles),
         rows_per_tile_(rows_per_tile),
         padded_rows_((rows_per_tile + tile_rows - 1) / tile_rows * tile_rows),
         width_(TileColumns<T>()),
         depth_(job.op.k),
         a_stride_(depth_ + 16),
-        limit_(SafeLimit<S>(job)),
         b_(depth_ * width_),
         acc_(padded_rows_ * width_),
-        random_(per_product ? job.block_k * width_ : 0),
-        group_random_(per_group ? (job.block_k / job.group + 1) * width_ : 0),
+        random_(tiles.per_product ? job.block_k * width_ : 0),
+        group_random_(tiles.per_group ? (job.block_k / job.group + 1) * width_ : 0),
         product_draws_(Draws(0)),
-        group_draws_(Draws(std::is_same_v<Shape, ChunkTile> ? job.options.draws.lanes : 0)),
+        group_draws_(Draws(tiles.per_product ? job.options.draws.lanes : 0)),
         left_range_(padded_rows_ / tile_rows) {
     // Columns of a panel that no lane feeds stay zero.
     std::fill(random_.span().begin(), random_.span().end(), T{0});
@@ -153,14 +98,11 @@ class BlockRunner {
   }
 
  private:
-  static constexpr bool per_product = S::stochastic && !std::is_same_v<Shape, FusedTile>;
-  static constexpr bool per_group = S::stochastic && !std::is_same_v<Shape, PlainTile>;
-
   PanelDraws<T> Draws(std::int64_t lane_offset) const {
     const Accumulator& how = job_.how();
     const int bits = how.rounding.random_bits;
     return PanelDraws<T>(job_.options.draws, lane_offset, bits, -bits - how.format.mantissa_bits,
-                         S::RandomShift(how));
+                         tiles_.random_shift);
   }
   T* ATile(std::int64_t index) { return a_.data() + index * padded_rows_ * a_stride_; }
 
@@ -188,8 +130,8 @@ class BlockRunner {
   void FillRandom(const ColumnPanel& panel, std::int64_t row_tile, std::size_t k, std::size_t depth) {
     const std::int64_t lanes = job_.options.draws.lanes;
     const std::uint64_t first_tile = job_.options.first_tile + row_tile * ((job_.op.n + lanes - 1) / lanes);
-    if (per_product) product_draws_.Fill(panel, first_tile, depth_, k, depth, width_, random_.data());
-    if (per_group) {
+    if (tiles_.per_product) product_draws_.Fill(panel, first_tile, depth_, k, depth, width_, random_.data());
+    if (tiles_.per_group) {
       const std::size_t groups = (depth + job_.group - 1) / job_.group;
       group_draws_.Fill(panel, first_tile, job_.how().roundings(job_.op.k), k / job_.group, groups, width_,
                         group_random_.data());
@@ -209,18 +151,13 @@ class BlockRunner {
         const Tile<T> tile{a + r * a_stride_ + k,
                            a_stride_,
                            b_.data() + k * width_,
-                           per_product ? random_.data() : nullptr,
-                           per_group ? group_random_.data() : nullptr,
+                           tiles_.per_product ? random_.data() : nullptr,
+                           tiles_.per_group ? group_random_.data() : nullptr,
                            depth,
                            job_.group,
                            acc_.data() + r * width_,
-                           limit_};
-        if (Shape::Run(step_, tile)) continue;
-        if constexpr (std::is_same_v<Shape, PlainTile>) {
-          RunCarefully(careful_, tile, S::RandomShift(job_.how()));
-        } else {
-          left_range_[r / tile_rows] = true;
-        }
+                           tiles_.limit};
+        if (!tiles_.Run(tile)) left_range_[r / tile_rows] = true;
       }
     }
     StoreRows(panel, row0, rows);
@@ -246,15 +183,13 @@ class BlockRunner {
   }
 
   const Job& job_;
-  const S step_;
-  const CarefulStep<mode> careful_;
+  const TileRunner<T>& tiles_;
   const std::int64_t rows_per_tile_;
   const std::int64_t padded_rows_;
   const std::size_t width_;
   const std::size_t depth_;
   const std::size_t
       a_stride_;  // not a multiple of 4 KiB for the usual depths, or all rows would share a cache set
-  const T limit_;
   AlignedBuffer<T> a_;
   AlignedBuffer<T> b_;
   AlignedBuffer<T> acc_;
@@ -265,23 +200,23 @@ class BlockRunner {
   std::vector<bool> left_range_;
 };
 
-template <class Shape, class S, Mode mode>
-void RunAll(const Job& job, int threads) {
-  const auto width = static_cast<std::int64_t>(TileColumns<typename S::T>());
+template <class T>
+void RunAll(const Job& job, const TileRunner<T>& tiles, int threads) {
+  const auto width = static_cast<std::int64_t>(TileColumns<T>());
   const auto panels = column_panels(job.op.n, width, job.stochastic() ? job.options.draws.lanes : 0);
   // Without random numbers the array's shape does not matter; tall tiles decode B less often.
   const std::int64_t tall =
-      std::clamp<std::int64_t>(std::min(job.op.m, RowsInBudget<typename S::T>(job.op.k)), tile_rows, 64);
+      std::clamp<std::int64_t>(std::min(job.op.m, RowsInBudget<T>(job.op.k)), tile_rows, 64);
   const std::int64_t rows_per_tile = job.stochastic() ? job.options.rows : tall;
   const std::int64_t row_tiles = (job.op.m + rows_per_tile - 1) / rows_per_tile;
   const auto panel_count = static_cast<std::int64_t>(panels.size());
   if (panel_count >= row_tiles) {
     parallel_ranges(panel_count, 1, threads, [&](std::int64_t begin, std::int64_t end) {
-      BlockRunner<Shape, S, mode>(job, rows_per_tile).Run(panels, 0, row_tiles, begin, end);
+      BlockRunner<T>(job, tiles, rows_per_tile).Run(panels, 0, row_tiles, begin, end);
     });
   } else {
     parallel_ranges(row_tiles, 1, threads, [&](std::int64_t begin, std::int64_t end) {
-      BlockRunner<Shape, S, mode>(job, rows_per_tile).Run(panels, begin, end, 0, panel_count);
+      BlockRunner<T>(job, tiles, rows_per_tile).Run(panels, begin, end, 0, panel_count);
     });
   }
 }
@@ -296,21 +231,23 @@ void RunInLanes(const Job& job, int threads) {
     if constexpr (traits_of(mode).nearest) {
       // Plain FP32 has a kernel of its own, gemm_fp32.
       if constexpr (mode == Mode::rne && std::is_same_v<Shape, ChunkTile>) {
-        if (how.format == formats::fp32) return RunAll<Shape, Fp32Step, mode>(job, threads);
+        if (how.format == formats::fp32)
+          return RunAll(job, RoundingTile<Shape, Fp32Step, mode>(job.op, how), threads);
       }
       if (float_range && p <= 11 && product_bits(job.op.a_format, job.op.b_format) <= p) {
-        return RunAll<Shape, Step<float, mode, Sum::native>, mode>(job, threads);
+        return RunAll(job, RoundingTile<Shape, Step<float, mode, Sum::native>, mode>(job.op, how), threads);
       }
       if constexpr (has_directed_rounding) {
-        if (float_range && p <= 22) return RunAll<Shape, Step<float, mode, Sum::odd>, mode>(job, threads);
+        if (float_range && p <= 22)
+          return RunAll(job, RoundingTile<Shape, Step<float, mode, Sum::odd>, mode>(job.op, how), threads);
       }
     } else if constexpr (has_directed_rounding) {
       if (float_range && p + how.rounding.random_bits <= 23) {
-        return RunAll<Shape, Step<float, mode, Sum::to_zero>, mode>(job, threads);
+        return RunAll(job, RoundingTile<Shape, Step<float, mode, Sum::to_zero>, mode>(job.op, how), threads);
       }
     }
   }
-  return RunAll<Shape, Step<double, mode, Sum::native>, mode>(job, threads);
+  return RunAll(job, RoundingTile<Shape, Step<double, mode, Sum::native>, mode>(job.op, how), threads);
 }
 
 template <class Shape>

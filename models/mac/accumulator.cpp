@@ -20,7 +20,7 @@ std::optional<int> positive(std::string_view text) {
 
 [[noreturn]] void refuse_kind(Accumulator::Kind kind) {
   throw std::invalid_argument("accumulator kind " + std::to_string(static_cast<int>(kind)) +
-                              " does not exist; known are plain, chunk, fused, aligned, kulisch");
+                              " does not exist; allowed: plain, chunk, fused, aligned, kulisch");
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Accumulator Accumulator::parse(std::string_view kind, const Format& format, Roun
   if (!good) {
     throw std::invalid_argument(
         "unknown accumulator option '" + std::string(kind) +
-        "'; known are plain, chunk:G, fused:G, aligned:G,b (b 1..64), kulisch, G 1..2^24");
+        "'; allowed: plain, chunk:G, fused:G, aligned:G,b (b 1..64), kulisch, G 1..2^24");
   }
   result.check();
   return result;

@@ -45,13 +45,19 @@ MacTaps mac_taps(const MacState& state, const MacConfig& config) {
   return taps;
 }
 
-Rounded fp8_mac(std::uint32_t a, std::uint32_t b, std::uint32_t acc, const MacConfig& config,
-                std::uint32_t draw, MacTaps* taps) {
+MacState mac_state(std::uint32_t a, std::uint32_t b, std::uint32_t acc, const MacConfig& config,
+                   std::uint32_t draw) {
   MacState state;
   mac_multiply(state, a, b, config);
   mac_align(state, acc, config);
   mac_add(state, config);
   mac_round(state, config, draw);
+  return state;
+}
+
+Rounded fp8_mac(std::uint32_t a, std::uint32_t b, std::uint32_t acc, const MacConfig& config,
+                std::uint32_t draw, MacTaps* taps) {
+  const MacState state = mac_state(a, b, acc, config, draw);
   if (taps != nullptr) *taps = mac_taps(state, config);
   return {state.code, state.flags};
 }

@@ -51,7 +51,7 @@ struct MacTaps {
 };
 
 // The datapath stage by stage: what a pipelined unit carries from one register to the next. Each function is
-// one stage; fp8_mac is all of them in a row.
+// one stage; mac_state is all of them in a row, and fp8_mac its result.
 struct MacState {
   Exact product;
   Exact addend;
@@ -66,6 +66,8 @@ void mac_multiply(MacState& state, std::uint32_t a, std::uint32_t b, const MacCo
 void mac_align(MacState& state, std::uint32_t acc, const MacConfig& config);
 void mac_add(MacState& state, const MacConfig& config);  // and normalise
 void mac_round(MacState& state, const MacConfig& config, std::uint32_t draw);
+MacState mac_state(std::uint32_t a, std::uint32_t b, std::uint32_t acc, const MacConfig& config,
+                   std::uint32_t draw = 0);
 MacTaps mac_taps(const MacState& state, const MacConfig& config);
 
 Rounded fp8_mac(std::uint32_t a, std::uint32_t b, std::uint32_t acc, const MacConfig& config,

@@ -54,7 +54,7 @@ RangeConstant parse_range_constant(std::string_view text) {
   if (text == "paper") return RangeConstant::paper;
   if (text == "reference") return RangeConstant::reference;
   throw std::invalid_argument("unknown Range BN constant '" + std::string(text) +
-                              "'; known are paper, reference");
+                              "'; allowed: paper, reference");
 }
 
 float range_constant(std::int64_t n, RangeConstant kind) {

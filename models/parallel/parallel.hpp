@@ -9,7 +9,7 @@
 
 namespace mantissa {
 
-// Of light work, sharing with another thread is worth it for so many elements.
+// Minimum number of elements of cheap work that is worth sharing with another thread.
 constexpr std::int64_t worth_a_thread = 1 << 14;
 
 // Calls run(0) to run(count - 1), each once, on this thread and on others that wait for work between calls:

@@ -21,8 +21,9 @@ constexpr std::array<DataflowName, 5> dataflow_names = {{{Dataflow::os_skip, "os
 
 void check_range(std::string_view key, std::int64_t value, std::int64_t min, std::int64_t max) {
   if (value < min || value > max) {
-    throw std::invalid_argument(std::string(key) + " " + std::to_string(value) + " is out of range; it is " +
-                                std::to_string(min) + ".." + std::to_string(max));
+    throw std::invalid_argument(std::string(key) + " " + std::to_string(value) +
+                                " is out of range; allowed: " + std::to_string(min) + ".." +
+                                std::to_string(max));
   }
 }
 
@@ -34,7 +35,7 @@ Dataflow parse_dataflow(std::string_view text) {
     if (name == text) return dataflow;
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw std::invalid_argument("unknown dataflow " + in_quotes(text) + "; there are " + known);
+  throw std::invalid_argument("unknown dataflow " + in_quotes(text) + "; allowed: " + known);
 }
 
 std::string_view name_of(Dataflow dataflow) {
@@ -60,7 +61,7 @@ void Architecture::check() const {
   check_range("norm_lanes", norm_lanes, 1, Bounds::side);
   if (!(clock_mhz >= Bounds::min_clock_mhz && clock_mhz <= Bounds::max_clock_mhz)) {
     throw std::invalid_argument("clock_mhz " + std::to_string(clock_mhz) +
-                                " is out of range; it is 0.001..1000000");
+                                " is out of range; allowed: 0.001..1000000");
   }
 }
 

@@ -1,4 +1,4 @@
-// Architectures from YAML; sim/configs/README.md documents the keys.
+// Architectures from YAML; sim/configs/KEYS.md documents the keys.
 #pragma once
 
 #include <string>

@@ -22,9 +22,9 @@ FoldCycles stonne_os(std::uint64_t rows, std::uint64_t cols, std::uint64_t m, st
   FoldCycles total;
   for (const auto& [row_folds, r] : parts(m, rows)) {
     for (const auto& [col_folds, c] : parts(n, cols)) {
-      const std::uint64_t one = k + r + c + 3 - (r == 1 || c == 1 ? 1 : 0);
+      const std::uint64_t cycles = k + r + c + 3 - (r == 1 || c == 1 ? 1 : 0);
       total.folds += row_folds * col_folds;
-      total.cycles += row_folds * col_folds * one;
+      total.cycles += row_folds * col_folds * cycles;
     }
   }
   return total;

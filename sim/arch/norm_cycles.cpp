@@ -25,7 +25,7 @@ void check(const Architecture& arch, const NormStreams& shape) {
   }
 }
 
-std::uint64_t bytes(std::int64_t elements, int bits) {
+std::uint64_t stream_bytes(std::int64_t elements, int bits) {
   return (static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bits) + 7) / 8;
 }
 
@@ -114,11 +114,11 @@ class Walk {
   void group(std::int64_t lanes, bool second) {
     for (std::int64_t first = 0; first < shape_.elements; first += length_) {
       const std::int64_t length = std::min(length_, shape_.elements - first);
-      Step step{.x_bytes = bytes(lanes * length, shape_.x_bits),
+      Step step{.x_bytes = stream_bytes(lanes * length, shape_.x_bits),
                 .compute = static_cast<std::uint64_t>(length)};
-      if (backward_) step.g_bytes = bytes(lanes * length, shape_.gradient_bits);
+      if (backward_) step.g_bytes = stream_bytes(lanes * length, shape_.gradient_bits);
       if (second) {
-        step.result_bytes = bytes(lanes * length, shape_.result_bits);
+        step.result_bytes = stream_bytes(lanes * length, shape_.result_bits);
         step.compute += time_.latency;
       } else if (first + length == shape_.elements) {
         step.compute += time_.pause + (backward_ ? 0 : time_.latency);
@@ -179,12 +179,12 @@ GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormD
   const std::int64_t elements = shape.channels * shape.elements;
   cost.a_taken = static_cast<std::uint64_t>(2 * elements);
   cost.drained = static_cast<std::uint64_t>(elements);
-  cost.dram_bytes_unique = bytes(elements, shape.x_bits) + bytes(elements, shape.result_bits);
-  cost.sram_bytes = cost.dram_bytes + bytes(2 * elements, shape.x_bits) + bytes(elements, shape.result_bits);
+  cost.dram_bytes_unique = stream_bytes(elements, shape.x_bits) + stream_bytes(elements, shape.result_bits);
+  cost.sram_bytes = cost.dram_bytes + stream_bytes(2 * elements, shape.x_bits) + stream_bytes(elements, shape.result_bits);
   if (backward) {
     cost.b_staged = static_cast<std::uint64_t>(2 * elements);
-    cost.dram_bytes_unique += bytes(elements, shape.gradient_bits);
-    cost.sram_bytes += bytes(2 * elements, shape.gradient_bits);
+    cost.dram_bytes_unique += stream_bytes(elements, shape.gradient_bits);
+    cost.sram_bytes += stream_bytes(2 * elements, shape.gradient_bits);
   }
   cost.tiles = static_cast<std::uint64_t>(groups);
   cost.steps = walk.steps();

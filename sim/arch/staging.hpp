@@ -33,7 +33,7 @@ class StagingTable {
   // Rows, columns and window are the architecture's.
   explicit StagingTable(const Architecture& arch);
 
-  // A GEMM whose zeros are not skipped, so many times.
+  // A GEMM whose zeros are not skipped, and how often it runs.
   void add_dense(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t times = 1);
   // A GEMM with a gradient for A. No result depends on `threads`.
   void add_gradient(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::uint16_t> nonzero,

@@ -13,6 +13,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/support/json.hpp"
 
 namespace mantissa::cli {
 
@@ -66,10 +67,10 @@ constexpr const char* column_names =
     " "
     "target\n";
 
-nlohmann::ordered_json to_json(const BenchRow& row) {
-  nlohmann::ordered_json object{{"name", row.name},    {"simd", row.simd}, {"rate", row.rate},
-                                {"unit", row.unit},    {"peer", row.peer}, {"peer_rate", row.peer_rate},
-                                {"ratio", row.ratio()}};
+OrderedJson to_json(const BenchRow& row) {
+  OrderedJson object{{"name", row.name},    {"simd", row.simd}, {"rate", row.rate},
+                     {"unit", row.unit},    {"peer", row.peer}, {"peer_rate", row.peer_rate},
+                     {"ratio", row.ratio()}};
   if (row.target) {
     object["target"] = *row.target;
     object["met"] = row.ratio() >= *row.target;
@@ -79,17 +80,17 @@ nlohmann::ordered_json to_json(const BenchRow& row) {
 
 void measure(const BenchSettings& settings, bool json) {
   const OpenBlas blas;
-  nlohmann::ordered_json report{{"version", MANTISSA_VERSION},
-                                {"cpu", cpu_name()},
-                                {"simd_targets", kernels::targets()},
-                                {"openblas_core", blas.core_name()},
-                                {"threads", 1},
-                                {"size", settings.size},
-                                {"elements", settings.elements},
-                                {"batch", settings.batch},
-                                {"repeat", settings.repeat},
-                                {"seed", settings.seed},
-                                {"rows", nlohmann::ordered_json::array()}};
+  OrderedJson report{{"version", MANTISSA_VERSION},
+                     {"cpu", cpu_name()},
+                     {"simd_targets", kernels::targets()},
+                     {"openblas_core", blas.core_name()},
+                     {"threads", 1},
+                     {"size", settings.size},
+                     {"elements", settings.elements},
+                     {"batch", settings.batch},
+                     {"repeat", settings.repeat},
+                     {"seed", settings.seed},
+                     {"rows", OrderedJson::array()}};
   Output out = standard_output();
   if (!json) out.text(heading(settings, blas)).text(column_names).flush();
   Progress progress;
@@ -137,9 +138,9 @@ void add_bench(CLI::App& program) {
       "  mantissa bench\n"
       "  mantissa bench --repeat 20\n"
       "  mantissa bench --size 256 --elements 1048576 --batch 16 --json > bench.json\n"
-      "A ratio is the kernel's rate over the peer's, both the best of several turns in this run. Rates of "
-      "CPFloat are\n"
-      "published ones: Debian does not have it.");
+      "A ratio is the kernel's rate over the peer's, both the best of several runs taken in turns. "
+      "CPFloat's\n"
+      "rate is a published one: Debian does not package it.");
   command->callback([settings, json] {
     if (settings->elements % 16 != 0) throw std::invalid_argument("--elements must be a multiple of 16");
     measure(*settings, *json);

@@ -68,7 +68,7 @@ void add_convert(CLI::App& calc) {
   op->callback([options] {
     if (options->via != "none" && options->via != "fp16") {
       throw std::invalid_argument("unknown intermediate format '" + options->via +
-                                  "' for --via; known are none, fp16");
+                                  "' for --via; allowed: none, fp16");
     }
     const Conversion how{.from = Format::parse(options->from),
                          .to = Format::parse(options->to),
@@ -139,10 +139,10 @@ void add_operation(CLI::App& calc, const std::string& name, const std::string& w
   auto options = std::make_shared<ArithmeticOptions>();
   CLI::App* op = calc.add_subcommand(name, what);
   op->add_option("--format", options->format, "format of operands and result")->capture_default_str();
-  op->add_option("--a", options->a, "format of a, if another");
-  op->add_option("--b", options->b, "format of b, if another");
-  if (operands.size() > 2) op->add_option("--c", options->c, "format of c, if another");
-  op->add_option("--to", options->to, "format of the result, if another");
+  op->add_option("--a", options->a, "format of a, if different");
+  op->add_option("--b", options->b, "format of b, if different");
+  if (operands.size() > 2) op->add_option("--c", options->c, "format of c, if different");
+  op->add_option("--to", options->to, "format of the result, if different");
   options->rounding.add_to(*op);
   op->footer("Examples:\n" + examples);
   op->callback([options, operands, compute] {
@@ -205,11 +205,9 @@ void add_calc(CLI::App& program) {
   add_prune(*calc);
   add_lfsr(*calc);
   calc->footer(
-      "Operands are hex, with or without 0x; blank lines and # comments are skipped. Each result line is "
-      "the\n"
-      "result in hex, a space, and the flags: v invalid, z divide by zero, o overflow, u underflow, x "
-      "inexact,\n"
-      "or - for none. A bad line stops with its number and exit code 2.\n"
+      "Operands are hex, with or without 0x; blank lines and # comments are skipped. Each result line is\n"
+      "the result in hex, a space, and the flags: v invalid, z divide by zero, o overflow, u underflow, x\n"
+      "inexact, or - for none. A bad line ends the run with its number and exit code 2.\n"
       "Formats: e5m2 e4m3 e3m2 e2m3 e2m1 fp16 bf16 fp32, any eXmY (X 2..8, Y 0..23), each with suffixes\n"
       "  :ieee :fn :finite :fnuz :bias=N\n"
       "Examples:\n"

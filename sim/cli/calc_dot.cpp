@@ -66,9 +66,10 @@ class DotLine {
     if (words_.empty()) return std::nullopt;
     const std::size_t k = words_.size() / 2;
     if (k == 0 || k > Accumulator::max_k) {
-      throw std::invalid_argument(
-          std::to_string(words_.size()) + (words_.size() == 1 ? " operand" : " operands") +
-          " where 2K or 2K+1 are needed: K codes of a, K codes of b, and where acc starts; K is at least 1");
+      throw std::invalid_argument(std::to_string(words_.size()) +
+                                  (words_.size() == 1 ? " operand" : " operands") +
+                                  " where 2K or 2K+1 are needed: K codes of a, K codes of b, and optionally "
+                                  "the initial acc; K is at least 1");
     }
     Flags flags;
     terms_.resize(k);
@@ -112,20 +113,20 @@ void add_dot(CLI::App& calc) {
   op->add_option("--kind", options->kind, "plain, chunk:G, fused:G, aligned:G,b or kulisch")
       ->capture_default_str();
   op->add_option("--round", options->round, rounding_names() + "; aligned truncates")->capture_default_str();
-  op->add_option("--inner-acc", options->inner_acc, "format inside a chunk, if another");
-  op->add_option("--inner-round", options->inner_round, "rounding inside a chunk, if another");
-  op->add_option("--seed", options->seed, "where the generator of sr starts on every line, hex, not 0")
+  op->add_option("--inner-acc", options->inner_acc, "format inside a chunk, if different");
+  op->add_option("--inner-round", options->inner_round, "rounding inside a chunk, if different");
+  op->add_option("--seed", options->seed, "initial state of the generator for sr on every line, hex, not 0")
       ->capture_default_str();
-  op->add_option("--inner-seed", options->inner_seed, "the same inside chunks")->capture_default_str();
+  op->add_option("--inner-seed", options->inner_seed, "the same for roundings inside chunks")
+      ->capture_default_str();
   op->add_option("--leap", options->leap, "steps per draw, 1..32")
       ->transform(whole_number(1, 32))
       ->capture_default_str();
   op->add_flag("--json", options->json, "one JSON object per line");
   op->footer(
-      "The result is one output of a GEMM, from +0 or from acc, a code of the accumulator; flags are those "
-      "of\n"
-      "all steps. K follows from the number of operands. 256 + 1 + 1 + 1 in BF16, whose numbers are 2 apart\n"
-      "there, and 1 onto 2:\n"
+      "The result is one output of a GEMM that starts from +0, or from acc, a code of the accumulator.\n"
+      "Flags are those of all steps. K follows from the number of operands. The examples compute 256 + 1 +\n"
+      "1 + 1 in BF16, where neighbouring numbers are 2 apart, and 1 + 2.\n"
       "Examples:\n"
       "  echo 5c 3c 3c 3c 3c 3c 3c 3c | mantissa calc dot --acc bf16                   # 4380 x\n"
       "  echo 5c 3c 3c 3c 3c 3c 3c 3c | mantissa calc dot --acc bf16 --kind fused:2    # 4381 x\n"

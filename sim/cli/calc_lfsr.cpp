@@ -44,10 +44,10 @@ void add_lfsr(CLI::App& calc) {
   op->add_option("--leap", options->leap, "steps per draw, 1..32")
       ->transform(whole_number(1, 32))
       ->capture_default_str();
-  op->add_option("--count", options->count, "how many draws")
+  op->add_option("--count", options->count, "number of draws")
       ->transform(whole_number())
       ->capture_default_str();
-  op->add_option("--skip", options->skip, "draws to jump over first, at no cost")
+  op->add_option("--skip", options->skip, "number of draws to skip first, at no cost")
       ->transform(whole_number())
       ->capture_default_str();
   op->add_flag("--json", options->json, "one JSON object per line");

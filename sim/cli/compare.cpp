@@ -32,16 +32,17 @@ void run_compare(const CompareOptions& options) {
 void add_compare(CLI::App& program) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command = program.add_subcommand("compare", "Show what changed between two reports of a replay");
-  command->add_option("A", options->a, "report.json of the run to compare with")->required();
-  command->add_option("B", options->b, "report.json of the other run")->required();
-  command->add_option("--top", options->top, "layers to list for cost and for accuracy; 0: all that changed")
+  command->add_option("A", options->a, "report.json of the baseline")->required();
+  command->add_option("B", options->b, "report.json to compare with it")->required();
+  command
+      ->add_option("--top", options->top,
+                   "number of layers to list for cost and for accuracy (0 = all that changed)")
       ->capture_default_str()
       ->transform(whole_number<std::uint64_t>(0, 1000000));
-  command->add_flag("--json", options->json, "as JSON, with every layer that changed");
+  command->add_flag("--json", options->json, "write JSON with every layer that changed");
   command->footer(
-      "Changes are B - A, relative ones are of A. A difference of the trace or of the seed is a warning: "
-      "such\n"
-      "reports answer different questions.\n"
+      "Changes are B - A; relative changes are relative to A. Different traces or seeds cause a warning:\n"
+      "such reports answer different questions.\n"
       "Examples:\n"
       "  mantissa compare dense/report.json sparse/report.json\n"
       "  mantissa compare --top 3 edge/report.json datacentre/report.json\n"

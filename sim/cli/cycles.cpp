@@ -16,11 +16,10 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
+#include "sim/support/json.hpp"
 
 namespace mantissa::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct CyclesOptions {
   std::string dataflow = "os-skip";
@@ -63,8 +62,8 @@ std::vector<std::uint16_t> independent_zeros(const GemmShape& shape, int window,
                                              std::uint64_t seed) {
   constexpr std::int64_t most = std::int64_t{1} << 28;  // one draw each: seconds
   if (shape.m > most / shape.k) {
-    throw std::invalid_argument("--sparsity draws every element of A, and M * K = " +
-                                std::to_string(shape.m * shape.k) + " of them are more than 2^28");
+    throw std::invalid_argument("--sparsity draws every element of A, but M * K = " +
+                                std::to_string(shape.m * shape.k) + " is more than 2^28");
   }
   // The engine is the standard's, bit for bit, its distributions are not.
   std::mt19937_64 engine(seed);
@@ -105,7 +104,7 @@ double share(const CyclesOptions& options, double macs, std::uint64_t cycles) {
   return macs / (static_cast<double>(options.arch.rows) * options.arch.cols * static_cast<double>(cycles));
 }
 
-Json os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
+OrderedJson os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
   const Architecture& arch = options.arch;
   check_gemm_size(shape.m, shape.n, shape.k);
   arch.check();
@@ -120,25 +119,26 @@ Json os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
       options.no_memory ? compute_only(arch, shape, skip, nonzero) : gemm_cycles(arch, shape, skip, nonzero);
   const double all =
       static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  Json json{{"dataflow", name_of(arch.dataflow)},
-            {"cycles", cost.cycles()},
-            {"utilization", share(options, all, cost.cycles())},
-            {"folds", cost.tiles},
-            {"compute", cost.compute},
-            {"stalls",
-             {{"load", cost.stall_load}, {"write_back", cost.stall_write_back}, {"drain", cost.stall_drain}}},
-            {"steps", cost.steps},
-            {"macs", cost.macs},
-            {"skipped_macs", cost.skipped},
-            {"utilization_executed", share(options, static_cast<double>(cost.macs), cost.cycles())},
-            {"dram_bytes", cost.dram_bytes},
-            {"dram_bytes_unique", cost.dram_bytes_unique},
-            {"sram_bytes", cost.sram_bytes}};
+  OrderedJson json{
+      {"dataflow", name_of(arch.dataflow)},
+      {"cycles", cost.cycles()},
+      {"utilization", share(options, all, cost.cycles())},
+      {"folds", cost.tiles},
+      {"compute", cost.compute},
+      {"stalls",
+       {{"load", cost.stall_load}, {"write_back", cost.stall_write_back}, {"drain", cost.stall_drain}}},
+      {"steps", cost.steps},
+      {"macs", cost.macs},
+      {"skipped_macs", cost.skipped},
+      {"utilization_executed", share(options, static_cast<double>(cost.macs), cost.cycles())},
+      {"dram_bytes", cost.dram_bytes},
+      {"dram_bytes_unique", cost.dram_bytes_unique},
+      {"sram_bytes", cost.sram_bytes}};
   if (options.speedup) {
     StagingTable table(arch);
     table.add_dense(shape.m, shape.n, shape.k, zeros ? 1 : 3);
     if (zeros) table.add_gradient(shape.m, shape.n, shape.k, nonzero, 2);
-    Json points = Json::array();
+    OrderedJson points = OrderedJson::array();
     for (const StagingPoint& point : table.points()) {
       points.push_back({{"depth", point.depth}, {"port", point.port}, {"speedup", point.speedup}});
     }
@@ -149,33 +149,34 @@ Json os_skip_json(const CyclesOptions& options, const GemmShape& shape) {
   return json;
 }
 
-Json fold_json(const CyclesOptions& options, const GemmShape& shape) {
+OrderedJson fold_json(const CyclesOptions& options, const GemmShape& shape) {
   for (const CLI::Option* option : options.os_skip_only) {
     if (option->count() > 0) {
-      throw std::invalid_argument(option->get_name() + " is for os-skip only, not for " + options.dataflow);
+      throw std::invalid_argument(option->get_name() + " is for dataflow os-skip only, not " +
+                                  options.dataflow);
     }
   }
   const Architecture& arch = options.arch;
   const FoldCycles cost = fold_cycles(arch.dataflow, arch.rows, arch.cols, shape.m, shape.n, shape.k);
   const double all =
       static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  Json json{{"dataflow", name_of(arch.dataflow)},
-            {"cycles", cost.cycles},
-            {"utilization", share(options, all, cost.cycles)},
-            {"folds", cost.folds}};
+  OrderedJson json{{"dataflow", name_of(arch.dataflow)},
+                   {"cycles", cost.cycles},
+                   {"utilization", share(options, all, cost.cycles)},
+                   {"folds", cost.folds}};
   if (arch.dataflow != Dataflow::stonne_os) json["scalesim_reported_cycles"] = cost.cycles - 1;
   return json;
 }
 
-std::string percent(const Json& share) {
+std::string percent(const OrderedJson& share) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(1) << 100 * share.get<double>() << " %";
   return text.str();
 }
 
-std::string table_of(const Json& json) {
+std::string table_of(const OrderedJson& json) {
   std::ostringstream text;
-  const auto row = [&](const char* name, const Json& value, const std::string& note = "") {
+  const auto row = [&](const char* name, const OrderedJson& value, const std::string& note = "") {
     text << std::left << std::setw(22) << name << std::right << std::setw(16) << value.get<std::uint64_t>()
          << (note.empty() ? "" : "  ") << note << "\n";
   };
@@ -202,14 +203,14 @@ std::string table_of(const Json& json) {
   return text.str();
 }
 
-std::string speedup_table(const Json& json) {
+std::string speedup_table(const OrderedJson& json) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(2) << "\ntraining speed-up at " << percent(json["sparsity"])
        << " zeros in gradients, no memory; bound 3/(1+2(1-S)) = " << json["speedup_bound"].get<double>()
        << "\n";
   int port = 0;
   text << "          Depth 1  Depth 2  Depth 4";
-  for (const Json& point : json["speedup"]) {
+  for (const OrderedJson& point : json["speedup"]) {
     if (point["port"] != port) {
       port = point["port"];
       text << "\nPort " << std::left << std::setw(4) << port << std::right;
@@ -235,7 +236,7 @@ void run_cycles(CyclesOptions& options) {
   options.arch.dataflow = parse_dataflow(options.dataflow);
   const GemmShape shape{.m = gemm[0], .n = gemm[1], .k = gemm[2]};
   const bool os_skip = options.arch.dataflow == Dataflow::os_skip;
-  const Json json = os_skip ? os_skip_json(options, shape) : fold_json(options, shape);
+  const OrderedJson json = os_skip ? os_skip_json(options, shape) : fold_json(options, shape);
   Output out = standard_output();
   if (options.json) {
     out.text(json.dump(2)).text("\n");
@@ -263,7 +264,7 @@ CLI::Validator share_of_zeros() {
 void add_cycles(CLI::App& program) {
   auto options = std::make_shared<CyclesOptions>();
   Architecture& arch = options->arch;
-  CLI::App* command = program.add_subcommand("cycles", "What one GEMM costs on an array, in closed form");
+  CLI::App* command = program.add_subcommand("cycles", "Compute the cycles and bytes of one GEMM");
   command
       ->add_option(
           "--dataflow", options->dataflow,
@@ -271,7 +272,7 @@ void add_cycles(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--array", options->array, "rows x columns")->type_name("RxC")->capture_default_str();
   command->add_option("--gemm", options->gemm, "C[M,N] = A[M,K] B[K,N]")->type_name("M,N,K")->required();
-  command->add_flag("--json", options->json, "JSON on standard output");
+  command->add_flag("--json", options->json, "write JSON to standard output");
   const auto only = [&](CLI::Option* option) {
     options->os_skip_only.push_back(option->group("os-skip"));
     return option;
@@ -284,32 +285,32 @@ void add_cycles(CLI::App& program) {
       ->transform(share_of_zeros())
       ->type_name("S")
       ->capture_default_str();
-  only(command->add_option("--seed", options->seed, "of the zeros"))
+  only(command->add_option("--seed", options->seed, "seed of the zeros' places"))
       ->transform(whole_number())
       ->capture_default_str();
-  CLI::Option* skip = only(command->add_flag("--skip", options->skip, "zeros of A are skipped, the default"));
-  only(command->add_flag("--no-skip", options->no_skip, "zeros of A take their cycles"))->excludes(skip);
+  CLI::Option* skip = only(command->add_flag("--skip", options->skip, "skip zeros of A (default)"));
+  only(command->add_flag("--no-skip", options->no_skip, "spend cycles on zeros of A"))->excludes(skip);
   number("--window", arch.window, 1, ArchitectureLimits::window, "k per skip window");
   number("--depth", arch.depth, 1, 1024, "windows staged at a time");
   number("--port", arch.port, 1, ArchitectureLimits::window, "k-slices staged per cycle");
   number("--pipe-latency", arch.pipe_latency, 0, 1024, "cycles of a drain beyond one per row");
-  only(command->add_flag("--acc-double-buffer", arch.acc_double_buffer, "two sets of accumulators"));
+  only(command->add_flag("--acc-double-buffer", arch.acc_double_buffer, "use two sets of accumulators"));
   number("--a-buffer", arch.a_buffer_bytes, std::int64_t{1}, std::int64_t{1} << 40,
-         "bytes of A on the chip, both halves together");
-  number("--b-buffer", arch.b_buffer_bytes, std::int64_t{1}, std::int64_t{1} << 40, "the same of B");
+         "size of the A buffer in bytes, both halves together");
+  number("--b-buffer", arch.b_buffer_bytes, std::int64_t{1}, std::int64_t{1} << 40,
+         "size of the B buffer in bytes, both halves together");
   number("--dram-latency", arch.dram_latency_cycles, std::int64_t{0}, std::int64_t{1} << 20,
          "cycles before a transfer's first burst");
   number("--burst-bytes", arch.dram_burst_bytes, std::int64_t{1}, std::int64_t{1} << 20, "bytes per burst");
   number("--burst-cycles", arch.dram_burst_cycles, std::int64_t{1}, std::int64_t{1} << 12,
          "cycles per burst");
-  only(command->add_flag("--no-memory", options->no_memory, "the array alone: no DRAM, no drain"));
+  only(command->add_flag("--no-memory", options->no_memory, "model the array alone: no DRAM, no drain"));
   only(command->add_flag("--speedup", options->speedup,
-                         "training speed-up by skipping, at Depth 1, 2, 4 and Port 2, 4, 8, 16"));
+                         "show the speed-up of training at Depth 1, 2, 4 and Port 2, 4, 8, 16"));
   command->footer(
-      "Elements have 8 bits. utilization is M*N*K / (rows*columns*cycles): with zeros skipped it counts "
-      "them\n"
-      "as done; utilization_executed does not. folds of os-skip are its tiles. SCALE-Sim itself prints one\n"
-      "cycle less than its folds take: scalesim_reported_cycles.\n"
+      "Elements have 8 bits. utilization is M*N*K / (rows*columns*cycles) and counts skipped MACs as done;\n"
+      "utilization_executed does not. For os-skip, folds are tiles. SCALE-Sim itself prints one cycle less\n"
+      "than its folds take: scalesim_reported_cycles.\n"
       "Examples:\n"
       "  mantissa cycles --gemm 3136,64,576 --sparsity 0.85\n"
       "  mantissa cycles --array 32x32 --gemm 256,256,256 --b-buffer 16384 --burst-cycles 32\n"

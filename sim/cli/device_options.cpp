@@ -19,7 +19,7 @@ int latency_of(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cycles);
   if (error != std::errc() || end != text.data() + text.size() || cycles < 0 || cycles > max_latency) {
     throw std::invalid_argument("--latency " + in_quotes(text) +
-                                " is neither valid nor a number of cycles in 0.." +
+                                ": expected 'valid' or a number of cycles in 0.." +
                                 std::to_string(max_latency));
   }
   return cycles;
@@ -49,16 +49,17 @@ std::pair<std::string, std::string> name_and_value(const std::string& text, cons
 void DeviceOptions::add_to(CLI::App& command) {
   const std::string group = "Your own RTL";
   command
-      .add_option("--dut", files, "SystemVerilog file of a device to check in the unit's place; repeatable")
+      .add_option("--dut", files,
+                  "SystemVerilog file of your device, checked in place of the unit; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--top", top, "its top module")->type_name("MODULE")->group(group);
+  command.add_option("--top", top, "top module of the device")->type_name("MODULE")->group(group);
   command.add_option("--param", parameters, "parameter of the top module")
       ->type_name("K=V")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--incdir", include_dirs, "directory of included files")
+  command.add_option("--incdir", include_dirs, "include directory")
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->group(group);
@@ -68,7 +69,7 @@ void DeviceOptions::add_to(CLI::App& command) {
       ->group(group);
   command
       .add_option("--map", map,
-                  "the unit's port has another name in the device; rst_ni=!NAME: its reset is active high")
+                  "name of the unit's port in the device; rst_ni=!NAME if its reset is active high")
       ->type_name("PORT=NAME")
       ->allow_extra_args(false)
       ->group(group);
@@ -76,9 +77,10 @@ void DeviceOptions::add_to(CLI::App& command) {
       ->type_name("FILE")
       ->group(group);
   command
-      .add_option("--latency", latency,
-                  "cycles from operands to result of a device without valid_o, 0 for a combinational one; "
-                  "valid (default): it has valid_i and valid_o, and ready_o and ready_i if it can wait")
+      .add_option(
+          "--latency", latency,
+          "cycles from operands to result if the device has no valid_o (0 = combinational); valid (default): "
+          "it has valid_i and valid_o, and ready_o and ready_i if it can stall")
       ->type_name("N|valid")
       ->group(group);
 }

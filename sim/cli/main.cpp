@@ -67,8 +67,7 @@ void show_lines(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App program("Hardware simulator for 8-bit training: bit-exact arithmetic on the command line.",
-                   "mantissa");
+  CLI::App program("Hardware simulator for training neural networks in 8 bits.", "mantissa");
   program.set_version_flag("--version", mantissa::cli::version_text);
   program.require_subcommand(1);
   program.footer(

@@ -53,7 +53,9 @@ void override_loss_scale(Recipe& recipe, const std::string& text) {
   std::string checked = text;
   const std::string complaint = whole_number<int>(LossScale::min_exponent, LossScale::max_exponent)(checked);
   if (!complaint.empty()) {
-    throw std::invalid_argument("--loss-scale " + complaint + ", the exponent of a power of two, nor 'none'");
+    throw std::invalid_argument(
+        "--loss-scale " + in_quotes(text) + ": expected 'none' or an exponent of two from " +
+        std::to_string(LossScale::min_exponent) + " to " + std::to_string(LossScale::max_exponent));
   }
   recipe.loss_scale.kind = LossScaleRule::Kind::constant;
   recipe.loss_scale.exponent = std::stoi(checked);
@@ -163,32 +165,30 @@ void add_replay(CLI::App& program) {
       ->capture_default_str();
   command
       ->add_option("--sample", options->sample,
-                   "tiles per layer and pass that a slow engine runs, at least 4 (of a batch norm groups of "
-                   "channels, at least 2); 0: all")
+                   "tiles that a cycle-accurate engine simulates per layer and pass (minimum 4; for batch "
+                   "norms, groups of channels, minimum 2; 0 = all)")
       ->transform(whole_number<std::uint64_t>(0, std::uint64_t{1} << 32))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of all stochastic roundings")
+  command->add_option("--seed", options->seed, "seed of all stochastic rounding")
       ->transform(whole_number())
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "results do not depend on it")
+  command->add_option("--threads", options->threads, "number of threads; results do not depend on it")
       ->transform(whole_number<int>(1, 1024))
       ->capture_default_str();
-  command->add_option("--steps", options->steps, "only these recorded steps")->delimiter(',');
+  command->add_option("--steps", options->steps, "replay only these recorded steps")->delimiter(',');
   command->add_option("--loss-scale", options->loss_scale,
-                      "in place of the recipe's: 'none', or the exponent of a power of two");
+                      "overrides the recipe's loss scale: 'none', or the exponent of a power of two");
   command->add_flag("--staging", options->staging,
-                    "also the speed-up for Depth 1, 2, 4 and Port 2, 4, 8, 16 beside its bound");
-  command->add_option("--rtl", options->rtl, "take the RTL from this directory, for rtl and lockstep")
+                    "also show the speed-up for Depth 1, 2, 4 and Port 2, 4, 8, 16 beside its bound");
+  command->add_option("--rtl", options->rtl, "directory of the RTL for the engines rtl and lockstep")
       ->type_name("DIR");
-  command->add_option("--out", options->out, "write report.json, layers.csv, report.html and plots")
+  command->add_option("--out", options->out, "directory for report.json, layers.csv, report.html and plots")
       ->type_name("DIR");
-  command->add_flag("--json", options->json, "report.json on standard output");
+  command->add_flag("--json", options->json, "write report.json to standard output");
   command->footer(
-      "Every conv2d and linear layer becomes three GEMMs (forward, input gradient, weight gradient), every "
-      "batch norm two\n"
-      "passes. Slow engines check the fast one: their bits, cycles, stalls and bytes must be the same, or "
-      "the first\n"
-      "difference is shown and the exit code is 1.\n"
+      "Every conv2d and linear layer becomes three GEMMs (forward, input gradient, weight gradient), every\n"
+      "batch norm two passes. The engines systemc, rtl and lockstep check fast: bits, cycles, stalls and\n"
+      "bytes must agree, or the first difference is printed and the exit code is 1.\n"
       "Examples:\n"
       "  mantissa replay traces/fashion-cnn.safetensors\n"
       "  mantissa replay traces/fashion-cnn.safetensors --recipe lognormal-sparse --staging --out report\n"

@@ -36,7 +36,7 @@ void check_trace(const std::string& path) {
              " not finite; the first is element " + std::to_string(found.first) + ", " +
              (std::isnan(found.value) ? "NaN" : (found.value > 0 ? "+Inf" : "-Inf")) + "\n");
   }
-  out.text("not finite numbers in " + std::to_string(findings.size()) + " of " +
+  out.text("numbers that are not finite in " + std::to_string(findings.size()) + " of " +
            std::to_string(trace.file().tensors().size()) + " tensors: a replay refuses them\n");
   out.flush();
   throw ChecksFailed();
@@ -47,8 +47,8 @@ void add_trace_check(CLI::App& trace) {
   auto path = std::make_shared<std::string>();
   command->add_option("FILE", *path, "the trace")->required();
   command->footer(
-      "Exit code 0: all is well; 1: numbers that are not finite, which are listed; 2: no trace, or a broken\n"
-      "one, with what is wrong and where.\n"
+      "Exit codes: 0 no problem found; 1 some numbers are not finite (listed); 2 not a trace, or a damaged\n"
+      "one (the error says what is wrong, and where).\n"
       "Examples:\n"
       "  mantissa trace check run.safetensors");
   command->callback([path] { check_trace(*path); });
@@ -58,7 +58,7 @@ void add_trace_check(CLI::App& trace) {
 
 void add_trace(CLI::App& program) {
   CLI::App* command =
-      program.add_subcommand("trace", "Training traces: look into them, check them, make synthetic ones");
+      program.add_subcommand("trace", "Inspect and check training traces, or make synthetic ones");
   command->require_subcommand(1);
   add_trace_info(*command);
   add_trace_check(*command);
@@ -66,7 +66,7 @@ void add_trace(CLI::App& program) {
   add_trace_import(*command);
   command->footer(
       "A trace holds the tensors of some layers at some steps of a training run, in one safetensors file;\n"
-      "traces/README.md describes it.\n"
+      "traces/README.md describes traces.\n"
       "Examples:\n"
       "  mantissa trace synth --net resnet18 --batch 4 --out resnet18.safetensors\n"
       "  mantissa trace check resnet18.safetensors\n"

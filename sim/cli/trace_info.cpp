@@ -12,6 +12,7 @@
 #include "models/parallel/parallel.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/trace_commands.hpp"
+#include "sim/support/json.hpp"
 #include "sim/support/output.hpp"
 #include "sim/support/text_table.hpp"
 #include "sim/support/user_text.hpp"
@@ -22,7 +23,6 @@
 namespace mantissa::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using trace::Role;
 
 struct TensorRow {
@@ -209,7 +209,7 @@ void print_text(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
   out.flush();
 }
 
-Json tensor_json(const TensorRow& row) {
+OrderedJson tensor_json(const TensorRow& row) {
   const trace::Statistics& s = row.statistics;
   return {{"name", row.tensor->name},
           {"step", row.step},
@@ -226,7 +226,7 @@ Json tensor_json(const TensorRow& row) {
           {"std", s.deviation}};
 }
 
-Json gradient_json(const GradientReport& g) {
+OrderedJson gradient_json(const GradientReport& g) {
   const trace::Fp8Advice advice = trace::best_fp8(g);
   return {{"step", g.step},
           {"layer", g.layer},
@@ -246,7 +246,7 @@ Json gradient_json(const GradientReport& g) {
           {"histogram", g.histogram}};
 }
 
-Json layer_json(const trace::Layer& layer) {
+OrderedJson layer_json(const trace::Layer& layer) {
   return {{"name", layer.name},
           {"kind", name_of(layer.kind)},
           {"stride", layer.stride},
@@ -256,8 +256,8 @@ Json layer_json(const trace::Layer& layer) {
           {"input_gradient", layer.input_gradient}};
 }
 
-Json run_json(const trace::Run& run) {
-  Json json = Json::object();
+OrderedJson run_json(const trace::Run& run) {
+  OrderedJson json = OrderedJson::object();
   if (!run.recipe.empty()) json["recipe"] = run.recipe;
   if (run.run_seed) json["run_seed"] = *run.run_seed;
   if (run.rows) json["rows"] = *run.rows;
@@ -268,13 +268,13 @@ Json run_json(const trace::Run& run) {
 }
 
 void print_json(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
-  Json json{{"file", trace.path().string()}, {"bytes", trace.file().all_bytes().size()}};
+  OrderedJson json{{"file", trace.path().string()}, {"bytes", trace.file().all_bytes().size()}};
   if (!trace.origin().empty()) json["origin"] = trace.origin();
   if (trace.run()) json["run"] = run_json(*trace.run());
   json["steps"] = trace.steps();
-  json["layers"] = Json::array();
-  json["tensors"] = Json::array();
-  json["gradients"] = Json::array();
+  json["layers"] = OrderedJson::array();
+  json["tensors"] = OrderedJson::array();
+  json["gradients"] = OrderedJson::array();
   for (const trace::Layer& layer : trace.layers()) json["layers"].push_back(layer_json(layer));
   for (const TensorRow& row : rows) {
     json["tensors"].push_back(tensor_json(row));
@@ -282,7 +282,7 @@ void print_json(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
   }
   json["lognormal_closest"] = tally_of(rows).lognormal;
   // A file name may be anything.
-  standard_output().text(json.dump(2, ' ', false, Json::error_handler_t::replace)).text("\n").flush();
+  standard_output().text(json.dump(2, ' ', false, OrderedJson::error_handler_t::replace)).text("\n").flush();
 }
 
 void run_info(const std::string& path, bool json) {
@@ -302,11 +302,11 @@ void add_trace_info(CLI::App& trace) {
   auto options = std::make_shared<Options>();
   CLI::App* command = trace.add_subcommand("info", "Show layers, tensors and their statistics");
   command->add_option("FILE", options->path, "the trace")->required();
-  command->add_flag("--json", options->json, "JSON on standard output");
+  command->add_flag("--json", options->json, "write JSON to standard output");
   command->footer(
-      "Of every output gradient: mu and sigma of ln|g|, the Kolmogorov-Smirnov distance (over at most 65536\n"
-      "elements, evenly spaced) from the lognormal, normal and Laplace distributions fitted to its non-zero\n"
-      "elements, and the 8-bit format and power-of-two scale with the least expected error.\n"
+      "For every output gradient: mu and sigma of ln|g|, the Kolmogorov-Smirnov distance (over at most\n"
+      "65536 elements, evenly spaced) from the lognormal, normal and Laplace distributions fitted to its\n"
+      "non-zero elements, and the 8-bit format and power-of-two scale with the least expected error.\n"
       "Examples:\n"
       "  mantissa trace info run.safetensors\n"
       "  mantissa trace info run.safetensors --json");

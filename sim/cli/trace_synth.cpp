@@ -46,16 +46,17 @@ struct ImportOptions : NumberOptions {
 void add_number_options(CLI::App& command, NumberOptions& options) {
   trace::SyntheticNumbers& numbers = options.numbers;
   command.add_option("--out", options.path, "the trace to write")->type_name("FILE")->required();
-  command.add_option("--sparsity", numbers.sparsity, "share of zeros behind and before a ReLU")
+  command
+      .add_option("--sparsity", numbers.sparsity, "share of zeros after a ReLU, and in gradients through it")
       ->capture_default_str();
   command.add_option("--gradient-sparsity", numbers.gradient_sparsity,
-                     "share of zeros in every gradient, ReLU or not");
-  command.add_option("--mu", numbers.mu, "of ln|gradient|")->capture_default_str();
-  command.add_option("--sigma", numbers.sigma, "of ln|gradient|")->capture_default_str();
-  command.add_option("--seed", numbers.seed, "of all numbers")
+                     "share of zeros in every gradient, with or without ReLU");
+  command.add_option("--mu", numbers.mu, "mean of ln|gradient|")->capture_default_str();
+  command.add_option("--sigma", numbers.sigma, "standard deviation of ln|gradient|")->capture_default_str();
+  command.add_option("--seed", numbers.seed, "seed of all numbers")
       ->transform(whole_number())
       ->capture_default_str();
-  command.add_option("--dtype", options.dtype, "F32, F16, BF16, F8_E5M2 or F8_E4M3, of all tensors")
+  command.add_option("--dtype", options.dtype, "element type: F32, F16, BF16, F8_E5M2 or F8_E4M3")
       ->capture_default_str();
 }
 
@@ -105,7 +106,7 @@ trace::Network network_of(const SynthOptions& options) {
   if (options.net == "transformer")
     return trace::transformer_block(options.batch, options.tokens.value_or(128), options.width.value_or(512));
   throw std::invalid_argument("no network " + in_quotes(options.net) +
-                              "; known are resnet18, resnet50, mlp, transformer");
+                              "; allowed: resnet18, resnet50, mlp, transformer");
 }
 
 void write(const NumberOptions& options, trace::Network network, const std::string& what) {
@@ -134,27 +135,26 @@ void write(const NumberOptions& options, trace::Network network, const std::stri
 
 void add_trace_synth(CLI::App& trace) {
   auto options = std::make_shared<SynthOptions>();
-  CLI::App* command = trace.add_subcommand("synth", "Make a trace of a known network's shapes");
+  CLI::App* command = trace.add_subcommand("synth", "Make a synthetic trace of a known network's shapes");
   command->add_option("--net", options->net, "resnet18, resnet50, mlp or transformer")->required();
   command->add_option("--batch", options->batch, "images (mlp, resnet) or sequences (transformer)")
       ->transform(whole_number(std::int64_t{1}, most_images))
       ->capture_default_str();
-  command->add_option("--image", options->image, "HxW of resnet's input; default 224x224")->type_name("HxW");
-  command->add_option("--widths", options->widths, "of an mlp's input and layers; default 784,512,512,10")
+  command->add_option("--image", options->image, "input of a resnet (default 224x224)")->type_name("HxW");
+  command->add_option("--widths", options->widths, "an mlp's input and layers (default 784,512,512,10)")
       ->delimiter(',')
       ->type_name("N,N,...");
-  command->add_option("--tokens", options->tokens, "of a transformer's sequence; default 128")
+  command->add_option("--tokens", options->tokens, "tokens in a transformer's sequence (default 128)")
       ->transform(whole_number(std::int64_t{1}, largest_width));
-  command->add_option("--width", options->width, "of a transformer; default 512")
+  command->add_option("--width", options->width, "width of a transformer (default 512)")
       ->transform(whole_number(std::int64_t{1}, largest_width));
   add_number_options(*command, *options);
   command->footer(
-      "Shapes are those of the real network, batch norms and downsampling included. Numbers are made up: "
-      "normal\n"
-      "images, half-normal activations with zeros behind a ReLU, weights after He, gradients with lognormal\n"
-      "magnitudes; gradients that come through a ReLU have its zeros. The first layer computes no input\n"
-      "gradient. A transformer is one block: q, k, v, o and two MLP layers; the products of attention\n"
-      "scores have no weights and are no layers here. The same seed gives the same file.\n"
+      "Shapes are those of the real network, batch norms and downsampling included. Numbers are synthetic:\n"
+      "normal images, half-normal activations with zeros after a ReLU, weights after He, gradients with\n"
+      "lognormal magnitudes; gradients that come through a ReLU have its zeros. The first layer computes no\n"
+      "input gradient. A transformer is one block: q, k, v, o and two MLP layers; the products of attention\n"
+      "scores have no weights and are not layers here. The same seed gives the same file.\n"
       "Examples:\n"
       "  mantissa trace synth --net resnet18 --batch 4 --out resnet18.safetensors\n"
       "  mantissa trace synth --net mlp --widths 784,1024,10 --batch 64 --dtype BF16 --out mlp.safetensors\n"
@@ -167,7 +167,7 @@ void add_trace_synth(CLI::App& trace) {
 
 void add_trace_import(CLI::App& trace) {
   auto options = std::make_shared<ImportOptions>();
-  CLI::App* command = trace.add_subcommand("import", "Make a trace of the shapes in a SCALE-Sim topology");
+  CLI::App* command = trace.add_subcommand("import", "Make a synthetic trace of a SCALE-Sim topology");
   command->add_option("CSV", options->csv, "the topology")->required();
   command->add_option("--batch", options->batch, "images; a GEMM topology has its batch in M")
       ->transform(whole_number(std::int64_t{1}, most_images))
@@ -176,8 +176,8 @@ void add_trace_import(CLI::App& trace) {
   command->footer(
       "After a heading line, one layer per line: Layer name, IFMAP Height, IFMAP Width, Filter Height,\n"
       "Filter Width, Channels, Num Filter, Strides, (convolutions, without padding) or Layer, M, N, K,\n"
-      "(GEMMs). Numbers are made up as by mantissa trace synth; inputs count as outputs of a ReLU but for\n"
-      "the first layer's, which computes no input gradient.\n"
+      "(GEMMs). Numbers are made as in mantissa trace synth; inputs are treated as outputs of a ReLU,\n"
+      "except those of the first layer, which computes no input gradient.\n"
       "Examples:\n"
       "  mantissa trace import Resnet18.csv --batch 4 --out resnet18.safetensors\n"
       "  mantissa trace import gemms.csv --gradient-sparsity 0.85 --out gemms.safetensors");

@@ -70,9 +70,9 @@ void run_train(const TrainOptions& options) {
   if (options.learning_rate >= 0) run.training.learning_rate = options.learning_rate;
   if (options.weight_decay >= 0) run.training.weight_decay = options.weight_decay;
   if (options.resume && run.checkpoint.empty())
-    throw std::invalid_argument("--resume needs --checkpoint FILE, from which the run goes on");
+    throw std::invalid_argument("--resume needs --checkpoint FILE, the state to continue from");
   if (!options.plots.empty()) {
-    if (options.out.empty()) throw std::invalid_argument("--plots needs --out FILE, from which it draws");
+    if (options.out.empty()) throw std::invalid_argument("--plots needs --out FILE, the run to draw");
     std::filesystem::create_directories(options.plots);
   }
   check_writable(options);
@@ -142,49 +142,47 @@ void add_train(CLI::App& program) {
       ->add_option("--recipe", options->recipe, "number formats and methods: a shipped name or a YAML file")
       ->capture_default_str();
   command->add_option("--net", options->network, "mlp, lenet, resnet8 or a YAML file")->capture_default_str();
-  command->add_option("--arch", options->arch, "whose array decides which random number an element takes")
+  command
+      ->add_option("--arch", options->arch, "its array shape determines the random number each element draws")
       ->capture_default_str();
-  command->add_option("--epochs", options->run.epochs, "times that all images are seen")
+  command->add_option("--epochs", options->run.epochs, "how often the whole training set is seen")
       ->transform(whole_number<std::int64_t>(1, 100000))
       ->capture_default_str();
   command->add_option("--batch", options->run.batch, "images per step")
       ->transform(whole_number<std::int64_t>(1, 65536))
       ->capture_default_str();
-  command->add_option("--images", options->run.images, "train with the first so many; 0: all")
+  command->add_option("--images", options->run.images, "train on the first N images (0 = all)")
       ->transform(whole_number<std::int64_t>(0, 60000))
       ->capture_default_str();
-  command->add_option("--seed", options->run.seed, "of weights, order of images and stochastic roundings")
+  command->add_option("--seed", options->run.seed, "seed of weights, image order and stochastic rounding")
       ->transform(whole_number())
       ->capture_default_str();
-  command->add_option("--threads", options->run.threads, "results do not depend on it")
+  command->add_option("--threads", options->run.threads, "number of threads; results do not depend on it")
       ->transform(whole_number<int>(1, 1024))
       ->capture_default_str();
-  command->add_option("--lr", options->learning_rate, "peak of the one-cycle schedule, for the network's own")
+  command->add_option("--lr", options->learning_rate, "peak learning rate (overrides the network's)")
       ->check(CLI::Range(0.0, 1000.0));
-  command->add_option("--weight-decay", options->weight_decay, "in place of the network's own")
+  command->add_option("--weight-decay", options->weight_decay, "weight decay (overrides the network's)")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--data", options->data, "directory with the four gzipped files of Fashion-MNIST")
       ->capture_default_str();
-  command->add_option("--record", options->record, "record these steps, counted from 0, as a trace to replay")
+  command->add_option("--record", options->record, "record these steps, counted from 0, in a trace")
       ->delimiter(',');
-  command->add_option("--record-to", options->record_to, "the trace")->capture_default_str();
-  command->add_option("--checkpoint", options->run.checkpoint, "save the run to this file as it goes")
+  command->add_option("--record-to", options->record_to, "file for that trace")->capture_default_str();
+  command->add_option("--checkpoint", options->run.checkpoint, "file for the state of the run")
       ->type_name("FILE");
-  command->add_option("--checkpoint-steps", options->run.checkpoint_steps, "steps between two of them")
+  command->add_option("--checkpoint-steps", options->run.checkpoint_steps, "steps between two checkpoints")
       ->transform(whole_number<std::int64_t>(1, std::int64_t{1} << 40))
       ->capture_default_str();
-  command->add_flag(
-      "--resume", options->resume,
-      "go on from the checkpoint, if it is there; the bits are those of a run that never stopped");
-  command->add_option("--out", options->out, "write the JSON to this file, too")->type_name("FILE");
-  command->add_option("--plots", options->plots, "draw curves.png and curves.svg of what --out has, here")
+  command->add_flag("--resume", options->resume,
+                    "continue from the checkpoint if it exists; the bits are those of an uninterrupted run");
+  command->add_option("--out", options->out, "also write the run as JSON to this file")->type_name("FILE");
+  command->add_option("--plots", options->plots, "draw curves.png and curves.svg from the --out file")
       ->type_name("DIR");
-  command->add_flag("--json", options->json, "the whole run as JSON on standard output");
+  command->add_flag("--json", options->json, "write the whole run as JSON to standard output");
   command->footer(
-      "The data set is the Debian package dataset-fashion-mnist. A run whose loss is no number any more "
-      "stops "
-      "with the\n"
-      "layer, tensor and step where the first Inf or NaN stands, exit code 1.\n"
+      "The data set comes from the Debian package dataset-fashion-mnist. A run that diverges stops, reports\n"
+      "the first layer and tensor with an Inf or NaN, and exits with code 1.\n"
       "Examples:\n"
       "  mantissa train --net mlp --epochs 3\n"
       "  mantissa train --recipe int8-rangebn --net resnet8 --epochs 10 --out int8.json --plots .\n"

@@ -9,7 +9,6 @@
 namespace mantissa::cli {
 
 using stimulus::Parameters;
-using stimulus::UnitKind;
 using stimulus::VectorField;
 using stimulus::VectorUnit;
 
@@ -17,7 +16,7 @@ using stimulus::VectorUnit;
 constexpr std::uint64_t max_vector_count = 0x7FFFFFFF;
 
 struct VectorJob {
-  UnitKind kind;
+  stimulus::UnitKind kind;
   Parameters parameters;
   std::uint64_t count = 0;  // 1..max_vector_count
   std::uint64_t seed = 0;

@@ -8,11 +8,10 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/vector_file.hpp"
+#include "sim/support/json.hpp"
 
 namespace mantissa::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct VectorOptions {
   std::string unit;
@@ -24,16 +23,16 @@ struct VectorOptions {
   bool json = false;
 };
 
-Json field_json(const VectorField& field, const char* direction) {
-  Json json{{"name", field.name}, {"direction", direction}, {"bits", field.bits}};
+OrderedJson field_json(const VectorField& field, const char* direction) {
+  OrderedJson json{{"name", field.name}, {"direction", direction}, {"bits", field.bits}};
   if (field.format) json["format"] = field.format->name();
   if (!field.note.empty()) json["note"] = field.note;
   return json;
 }
 
-Json unit_json(const UnitKind& kind) {
+OrderedJson unit_json(const stimulus::UnitKind& kind) {
   const VectorUnit unit = kind.build(kind.defaults);
-  Json fields = Json::array();
+  OrderedJson fields = OrderedJson::array();
   for (const VectorField& field : unit.inputs) fields.push_back(field_json(field, "in"));
   for (const VectorField& field : unit.outputs) fields.push_back(field_json(field, "out"));
   return {{"unit", kind.name},
@@ -45,22 +44,22 @@ Json unit_json(const UnitKind& kind) {
 }
 
 void list_units(bool json) {
-  Json units = Json::array();
-  for (const UnitKind& kind : stimulus::vector_units()) units.push_back(unit_json(kind));
+  OrderedJson units = OrderedJson::array();
+  for (const stimulus::UnitKind& kind : stimulus::vector_units()) units.push_back(unit_json(kind));
   Output out = standard_output();
   if (json) {
     out.text(units.dump(2)).text("\n");
   } else {
-    for (const Json& unit : units) {
+    for (const OrderedJson& unit : units) {
       out.text(unit["unit"].get<std::string>() + ": " + unit["what"].get<std::string>() + "\n  fields");
       bool after_inputs = false;
-      for (const Json& field : unit["fields"]) {
+      for (const OrderedJson& field : unit["fields"]) {
         if (field["direction"] == "out" && !after_inputs) out.text(" ->");
         after_inputs = field["direction"] == "out";
         out.text(" " + field["name"].get<std::string>() + "[" + std::to_string(field["bits"].get<int>()) +
                  "]");
       }
-      for (const Json& field : unit["fields"]) {
+      for (const OrderedJson& field : unit["fields"]) {
         if (field.contains("note"))
           out.text("\n  " + field["name"].get<std::string>() + " are " + field["note"].get<std::string>());
       }
@@ -91,10 +90,10 @@ void run_vectors(const VectorOptions& options) {
   if (job.parameters.contains("leap")) warn_of_short_period(stimulus::int_parameter(job.parameters, "leap"));
   Output out = standard_output();
   if (options.json) {
-    const Json json{{"unit", job.kind.name}, {"parameters", job.parameters},
-                    {"count", job.count},    {"corners", summary.corners},
-                    {"seed", job.seed},      {"word_bits", summary.word_bits},
-                    {"words", job.path},     {"localparams", job.path + ".svh"}};
+    const OrderedJson json{{"unit", job.kind.name}, {"parameters", job.parameters},
+                           {"count", job.count},    {"corners", summary.corners},
+                           {"seed", job.seed},      {"word_bits", summary.word_bits},
+                           {"words", job.path},     {"localparams", job.path + ".svh"}};
     out.text(json.dump(2)).text("\n");
   } else {
     out.text(std::to_string(job.count) + " vectors of " + job.kind.name + " (" +
@@ -110,13 +109,13 @@ void add_vectors(CLI::App& program) {
   auto options = std::make_shared<VectorOptions>();
   CLI::App* command =
       program.add_subcommand("vectors", "Write operands and expected results of a unit for a test bench");
-  command->add_option("UNIT", options->unit, "which unit; --list shows them");
+  command->add_option("UNIT", options->unit, "the unit; --list shows all of them");
   command->add_option("--out", options->path, "file for the packed hex words; localparams go to F.svh")
       ->type_name("F");
-  command->add_option("--count", options->count, "how many vectors")
+  command->add_option("--count", options->count, "number of vectors")
       ->transform(whole_number(std::uint64_t{1}, max_vector_count))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of the random vectors")
+  command->add_option("--seed", options->seed, "seed of the random vectors")
       ->transform(whole_number())
       ->capture_default_str();
   const auto parameter = [&](const std::string& name, const std::string& what) {
@@ -133,14 +132,12 @@ void add_vectors(CLI::App& program) {
   parameter("leap", "steps per draw (lfsr)");
   parameter("bits", "8 or 16 (gemmlowp_quantizer)");
   command->add_flag("--list", options->list, "show the units, their fields with widths, and their options");
-  command->add_flag("--json", options->json, "JSON on standard output");
+  command->add_flag("--json", options->json, "write JSON to standard output");
   command->footer(
       "Corners come first: the cross product of each operand's interesting codes (zeros, subnormals, 1, the\n"
       "largest number, Inf, NaN and their neighbours), spread evenly if there are more than --count. Then\n"
-      "random operands that reach every exponent. The same seed gives the same file everywhere.\n"
-      "One word is one operation, so units with state or streams have no vectors: mantissa verify --dut "
-      "checks\n"
-      "those.\n"
+      "random operands that reach every exponent. The same seed gives the same file everywhere. One word is\n"
+      "one operation, so units with state or streams have no vectors: mantissa verify --dut checks those.\n"
       "Examples:\n"
       "  mantissa vectors fp8_mac --a e4m3 --b e5m2 --count 10000 --seed 1 --out fp8_mac.hex\n"
       "  mantissa vectors quantizer --to e4m3 --round sr:8 --overflow saturate --out quantizer.hex\n"

@@ -44,7 +44,7 @@ constexpr std::uint64_t cycles_after = 2;
 std::vector<const verify::UnitKind*> chosen_units(const VerifyOptions& options) {
   std::vector<const verify::UnitKind*> kinds;
   if (options.all) {
-    if (!options.units.empty()) throw std::invalid_argument("--all and units exclude each other");
+    if (!options.units.empty()) throw std::invalid_argument("--all and a UNIT cannot be combined");
     for (const verify::UnitKind& kind : verify::unit_kinds()) kinds.push_back(&kind);
   }
   for (const std::string& name : options.units) kinds.push_back(&verify::find_unit(name));
@@ -243,38 +243,35 @@ void run_verify_command(const VerifyOptions& options) {
 void add_verify(CLI::App& program) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = program.add_subcommand("verify", "Check RTL against the golden model, cycle by cycle");
-  command->add_option("UNIT", options->units, "which units; --list shows them");
-  command->add_flag("--all", options->all, "every unit in every configuration");
+  command->add_option("UNIT", options->units, "units to check; --list shows all of them");
+  command->add_flag("--all", options->all, "check every unit in every configuration");
   command->add_flag("--list", options->list, "show the units with their ports and parameters");
-  command
-      ->add_option("--vectors", options->vectors, "transactions per configuration; default: the unit's own")
+  command->add_option("--vectors", options->vectors, "transactions per configuration (default: by unit)")
       ->transform(whole_number(std::uint64_t{1}, std::uint64_t{1} << 40));
   command->add_flag("--exhaustive", options->exhaustive,
-                    "all inputs of small units; all operand pairs with corner accumulators of fp8_mac");
-  command->add_option("--seed", options->seed, "of stimulus and stalls")
+                    "all inputs of small units; all operand pairs of fp8_mac with corner-case accumulators");
+  command->add_option("--seed", options->seed, "seed of stimulus and stalls")
       ->transform(whole_number())
       ->capture_default_str();
-  command->add_option("--config", options->configuration, "only this configuration of the unit")
+  command->add_option("--config", options->configuration, "check only this configuration of the unit")
       ->type_name("NAME");
-  command->add_option("--set", options->settings, "another value for one of the unit's parameters")
+  command->add_option("--set", options->settings, "override one of the unit's parameters")
       ->allow_extra_args(false)
       ->type_name("K=V");
-  command->add_option("--wave", options->wave, "write the whole run's waveform")->type_name("F.fst");
+  command->add_option("--wave", options->wave, "write a waveform of the whole run")->type_name("F.fst");
   command
       ->add_option("--coverage", options->coverage, "measure RTL line and toggle coverage; data goes to DIR")
       ->type_name("DIR");
   command
       ->add_option("--corrupt", options->corrupt,
-                   "flip a bit in this stage of the SystemC unit: the run must fail, or it checks nothing")
+                   "self-check: flip a bit in this stage of the SystemC unit; the run must then fail")
       ->type_name("STAGE");
-  command->add_flag("--json", options->json, "JSON on standard output");
+  command->add_flag("--json", options->json, "write JSON to standard output");
   options->device.add_to(*command);
   command->footer(
-      "The first run of a unit compiles it; later ones take it from the cache ($MANTISSA_CACHE, or "
-      "~/.cache/mantissa).\n"
-      "A mismatch prints operands, results, the golden model's intermediate values and the first wrong "
-      "stage, writes a\n"
-      "waveform around it, and ends with exit code 1.\n"
+      "The first run of a unit compiles it; later runs use the cache ($MANTISSA_CACHE, or\n"
+      "~/.cache/mantissa). A mismatch prints operands, results, the golden model's intermediate values and\n"
+      "the first wrong stage, writes a waveform around it, and exits with code 1.\n"
       "Examples:\n"
       "  mantissa verify --all\n"
       "  mantissa verify fp8_mac --exhaustive\n"

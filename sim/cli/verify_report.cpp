@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "sim/support/json.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using verify::FunctionalCoverage;
 using verify::Mismatch;
 using verify::UnitKind;
@@ -57,8 +57,8 @@ std::string listed(const char* what, const std::vector<std::string>& names) {
   return line + "\n";
 }
 
-Json values_json(const std::vector<Mismatch::Value>& values) {
-  Json json = Json::object();
+OrderedJson values_json(const std::vector<Mismatch::Value>& values) {
+  OrderedJson json = OrderedJson::object();
   for (const Mismatch::Value& value : values) {
     if (value.expected.empty()) {
       json[value.port] = value.actual;
@@ -100,24 +100,24 @@ bool SessionReport::passed() const {
 }
 
 std::string SessionReport::json() const {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const ConfigurationReport& report : configurations) {
     const verify::LockstepResult& run = report.run.lockstep;
-    Json json{{"unit", report.unit},
-              {"configuration", report.configuration},
-              {"device", report.device},
-              {"seed", report.seed},
-              {"vectors", operations(run)},
-              {"inputs", run.inputs},
-              {"outputs", run.outputs},
-              {"cycles", run.cycles},
-              {"mismatches", run.mismatch ? 1 : 0},
-              {"lockstep_vectors_per_second", rate(run)},
-              {"rtl_operations_per_second", report.run.rtl_speed}};
+    OrderedJson json{{"unit", report.unit},
+                     {"configuration", report.configuration},
+                     {"device", report.device},
+                     {"seed", report.seed},
+                     {"vectors", operations(run)},
+                     {"inputs", run.inputs},
+                     {"outputs", run.outputs},
+                     {"cycles", run.cycles},
+                     {"mismatches", run.mismatch ? 1 : 0},
+                     {"lockstep_vectors_per_second", rate(run)},
+                     {"rtl_operations_per_second", report.run.rtl_speed}};
     if (!report.run.missing_outputs.empty()) json["outputs_not_compared"] = report.run.missing_outputs;
     if (!report.run.undriven_inputs.empty()) json["inputs_not_driven"] = report.run.undriven_inputs;
     if (report.run.circular) json["circular_logic"] = true;
-    Json bins = Json::object();
+    OrderedJson bins = OrderedJson::object();
     for (const FunctionalCoverage::Bin& bin : report.run.bins) {
       bins[bin.name] = bin.hits;
       if (!bin.unreachable.empty()) json["unreachable_bins"][bin.name] = bin.unreachable;
@@ -137,9 +137,9 @@ std::string SessionReport::json() const {
     }
     list.push_back(std::move(json));
   }
-  Json covered = Json::array();
+  OrderedJson covered = OrderedJson::array();
   for (const UnitCoverage& unit : coverage) {
-    Json excluded = Json::array();
+    OrderedJson excluded = OrderedJson::array();
     for (const verify::CoverageExclusion& exclusion : unit.exclusions) {
       excluded.push_back({{"instance", exclusion.instance},
                           {"module", exclusion.module},
@@ -153,9 +153,9 @@ std::string SessionReport::json() const {
                        {"missed", unit.missed},
                        {"excluded", excluded}});
   }
-  Json json{{"version", MANTISSA_VERSION}, {"passed", passed()}, {"runs", list}};
+  OrderedJson json{{"version", MANTISSA_VERSION}, {"passed", passed()}, {"runs", list}};
   if (!coverage.empty()) json["rtl_coverage"] = covered;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string SessionReport::text() const {
@@ -170,13 +170,13 @@ std::string SessionReport::text() const {
                    static_cast<unsigned long long>(run.cycles), run.mismatch ? 1 : 0,
                    (std::to_string(bins.hit) + "/" + std::to_string(bins.total)).c_str(), rate(run),
                    report.run.rtl_speed);
-    notes += listed("not compared, for the device does not have it:", report.run.missing_outputs);
-    notes += listed("input of the device that nothing drives, held at 0:", report.run.undriven_inputs);
+    notes += listed("not compared, because the device lacks it:", report.run.missing_outputs);
+    notes += listed("device input that the bench does not drive, held at 0:", report.run.undriven_inputs);
     if (report.run.circular) {
       notes +=
-          "Verilator sees circular logic in this device (UNOPTFLAT) and may simulate it wrongly; where "
-          "vectors run "
-          "through\nthemselves bit by bit, split them (Yosys: splitnets before write_verilog)\n";
+          "Verilator sees circular logic in this device (UNOPTFLAT) and may simulate it wrongly; if bits of "
+          "a "
+          "vector\ndepend on other bits of it, split it (Yosys: splitnets before write_verilog)\n";
     }
     if (!bins.empty.empty() && !run.mismatch) {
       notes += report.unit + " (" + report.configuration + "): empty bins:";
@@ -224,29 +224,29 @@ std::string unit_list() {
 }
 
 std::string unit_list_json() {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const UnitKind& kind : verify::unit_kinds()) {
-    Json json{{"unit", kind.name},
-              {"module", kind.module},
-              {"what", kind.what},
-              {"section", kind.section},
-              {"latency", kind.latency}};
-    json["ports"] = Json::array();
+    OrderedJson json{{"unit", kind.name},
+                     {"module", kind.module},
+                     {"what", kind.what},
+                     {"section", kind.section},
+                     {"latency", kind.latency}};
+    json["ports"] = OrderedJson::array();
     for (const verify::PortNote& port : kind.ports) {
       json["ports"].push_back({{"name", port.name}, {"width", port.width}, {"what", port.what}});
     }
-    json["parameters"] = Json::array();
+    json["parameters"] = OrderedJson::array();
     for (const verify::ParameterNote& parameter : kind.parameters) {
       json["parameters"].push_back(
           {{"name", parameter.name}, {"default", parameter.value}, {"what", parameter.what}});
     }
     for (const verify::Configuration& configuration : kind.configurations) {
       const UnitParameters complete = kind.complete(configuration.parameters);
-      Json parameters = Json::object();
+      OrderedJson parameters = OrderedJson::object();
       for (const auto& [name, value] : complete.values()) parameters[name] = value;
       json["configurations"].push_back({{"name", configuration.name}, {"parameters", parameters}});
     }
-    json["stages"] = kind.systemc(kind.complete({}))->stages();  // what --corrupt knows
+    json["stages"] = kind.systemc("systemc", kind.complete({}))->stages();  // what --corrupt knows
     list.push_back(std::move(json));
   }
   return list.dump(2) + "\n";

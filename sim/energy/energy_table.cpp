@@ -110,7 +110,7 @@ ActionPrice price_of(const EnergyTable& table, const std::string& action) {
     if (std::optional<ActionPrice> price = price_by(rule, table.figures, action)) return *price;
   }
   throw std::invalid_argument("energy table " + in_quotes(table.name) + " has no price for " +
-                              in_quotes(action) + "; nothing is free: add it to its prices");
+                              in_quotes(action) + "; every action needs one: add it to prices");
 }
 
 Energy price(const EnergyTable& table, const ActionCounts& counts) {

@@ -1,4 +1,4 @@
-// Energy tables from YAML; sim/configs/README.md documents the keys.
+// Energy tables from YAML; sim/configs/KEYS.md documents the keys.
 #pragma once
 
 #include <string>

@@ -114,7 +114,7 @@ class Evaluator {
     if (name == "pow") return std::pow(first, second);
     if (name == "sqrt") return std::sqrt(first);
     if (name == "log2") return std::log2(first);
-    complain("unknown function " + in_quotes(name) + "; there are min, max, pow, sqrt, log2");
+    complain("unknown function " + in_quotes(name) + "; allowed: min, max, pow, sqrt, log2");
   }
 
   std::string_view text_;

@@ -5,12 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "models/quantize/quantizer.hpp"
+#include "sim/support/json.hpp"
 #include "sim/support/json_record.hpp"
 
 namespace mantissa {
 namespace {
-
-using Json = nlohmann::json;
 
 double parse_real(const JsonRecord& record, const std::string& key, const Json& value, double min) {
   const double real = value.is_number() ? value.get<double>() : NAN;
@@ -44,8 +43,8 @@ void LayerRegisters::follow_loss_scale(int exponent) {
   }
 }
 
-nlohmann::ordered_json registers_json(const LayerRegisters& registers) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+OrderedJson registers_json(const LayerRegisters& registers) {
+  OrderedJson json = OrderedJson::object();
   if (registers.tau) json["tau"] = *registers.tau;
   if (registers.error_format) json["error_format"] = registers.error_format->name();
   if (registers.target != 0) json["target"] = registers.target;

@@ -9,6 +9,7 @@
 
 #include "models/format/format.hpp"
 #include "sim/layer/role.hpp"
+#include "sim/support/json.hpp"
 
 namespace mantissa {
 
@@ -28,8 +29,8 @@ struct LayerRegisters {
   friend bool operator==(const LayerRegisters&, const LayerRegisters&) = default;
 };
 
-nlohmann::ordered_json registers_json(const LayerRegisters& registers);
+OrderedJson registers_json(const LayerRegisters& registers);
 // Throws std::invalid_argument that begins with `where`.
-LayerRegisters parse_registers(const nlohmann::json& json, const std::string& where);
+LayerRegisters parse_registers(const Json& json, const std::string& where);
 
 }  // namespace mantissa

@@ -7,7 +7,7 @@
 #include "models/quantize/quantizer.hpp"
 #include "sim/machine/lockstep.hpp"
 #include "sim/machine/rtl_norm.hpp"
-#include "sim/units/range_bn_forward.hpp"
+#include "sim/units/range_bn_codes.hpp"
 
 namespace mantissa {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "sim/machine/rtl_norm.hpp"
-#include "sim/units/range_bn_backward.hpp"
-#include "sim/units/range_bn_forward.hpp"
+#include "sim/units/range_bn_codes.hpp"
+#include "sim/units/unit_makers.hpp"
 
 namespace mantissa {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 std::unique_ptr<UnitModule> make_systemc(NormDirection direction, int index_bits) {
   const UnitParameters parameters{{"IndexBits", index_bits}};
   const char* name = sc_core::sc_gen_unique_name(norm_unit_name(direction).c_str());
-  if (direction == NormDirection::forward) return std::make_unique<RangeBnForward>(name, parameters);
-  return std::make_unique<RangeBnBackward>(name, parameters);
+  return direction == NormDirection::forward ? make_range_bn_forward(name, parameters)
+                                             : make_range_bn_backward(name, parameters);
 }
 
 // Both units have four outputs: what a result is comes before its numbers.

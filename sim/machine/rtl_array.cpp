@@ -4,8 +4,7 @@
 #include <string>
 
 #include "sim/machine/rtl_unit.hpp"
-#include "sim/units/int_array.hpp"
-#include "sim/units/mac_array.hpp"
+#include "sim/units/unit_configs.hpp"
 
 namespace mantissa {
 namespace {
@@ -58,8 +57,8 @@ std::unique_ptr<ArrayUnit> make_systemc_array(const Architecture& arch, const Ar
   const ArrayOptions options{.pipe_latency = arch.pipe_latency, .acc_double_buffer = arch.acc_double_buffer};
   const UnitParameters parameters = array_parameters(arch, formats);
   const char* name = sc_core::sc_gen_unique_name(array_name(formats).c_str());
-  if (formats.integers()) return std::make_unique<IntArrayUnit>(name, parameters, options);
-  return std::make_unique<MacArrayUnit>(name, parameters, options);
+  return formats.integers() ? make_int_array(name, parameters, options)
+                            : make_mac_array(name, parameters, options);
 }
 
 void check_array(const Architecture& arch, const ArrayFormats& formats) {

@@ -1,5 +1,5 @@
 // A recipe: in which formats, with which methods, a network is trained. Every key of the YAML file is a
-// member here; sim/configs/README.md documents them.
+// member here; sim/configs/KEYS.md documents them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Recipes from YAML; sim/configs/README.md documents the keys.
+// Recipes from YAML; sim/configs/KEYS.md documents the keys.
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ class CrossCheck {
   virtual void run(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                    const Step& step, const std::string& what) = 0;
   virtual void run_norm(const NormPass& pass, const NormResult& result, const std::string& what) = 0;
-  // Of GEMMs; of batch norms groups of channels.
+  // Tiles of GEMMs, groups of channels of batch norms.
   virtual std::uint64_t tiles_run() const = 0;
 };
 

@@ -41,7 +41,7 @@ void note_run(const trace::Trace& trace, const Recipe& recipe, const Architectur
   }
   if (std::exp2(std::round(std::log2(run.loss_scale))) != run.loss_scale) {
     report.notes.emplace_back(
-        "the trace's loss scale is no power of two; its gradients are scaled as if it were the nearest one");
+        "the trace's loss scale is not a power of two; the nearest power of two is used for its gradients");
   }
   if ((run.rows && *run.rows != arch.rows) || (run.cols && *run.cols != arch.cols)) {
     const auto side = [](std::optional<int> size) { return size ? std::to_string(*size) : std::string("?"); };
@@ -54,10 +54,10 @@ void note_run(const trace::Trace& trace, const Recipe& recipe, const Architectur
     report.notes.emplace_back("the trace was recorded with recipe " + run.recipe + ", replayed with " +
                               recipe.name);
   } else if (run.recipe_digest.empty()) {
-    report.notes.emplace_back("the trace does not say what its recipe " + run.recipe +
-                              " was: results are not compared with the run's");
+    report.notes.emplace_back("the trace has no digest of its recipe " + run.recipe +
+                              ": results are not compared with the run's");
   } else {
-    report.notes.emplace_back("the trace was recorded with another recipe of the name " + run.recipe +
+    report.notes.emplace_back("the trace was recorded with a different recipe named " + run.recipe +
                               ": results are not compared with the run's");
   }
 }
@@ -73,8 +73,8 @@ void note_dataflow(const Architecture& arch, ReplayReport& report) {
 void note_recipe(const Recipe& recipe, ReplayReport& report) {
   if (recipe.compression) {
     report.notes.emplace_back(
-        "gradient compression acts between machines, after the weight gradient: it has no part in "
-        "these cycles and this energy");
+        "gradient compression acts between machines, after the weight gradient: these "
+        "cycles and this energy do not include it");
   }
   if (recipe.sampling) {
     report.notes.emplace_back(

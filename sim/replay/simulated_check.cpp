@@ -39,8 +39,8 @@ void check_recipe(const Recipe& recipe, const Architecture& arch, const std::str
   for (const std::string& name : shipped_configs(ConfigKind::recipe)) {
     if (obstacle(load_recipe(name).value).empty()) known += " " + name;
   }
-  throw std::invalid_argument("engine " + engine + " does not have recipe " + recipe.name + ": " + reason +
-                              "; of the shipped recipes it has" + known + ". --engine fast has them all");
+  throw std::invalid_argument("engine " + engine + " cannot run recipe " + recipe.name + ": " + reason +
+                              "; shipped recipes that it runs:" + known + "; --engine fast runs them all");
 }
 
 // A part of a pass that runs as one GEMM: a whole group, or one tile.

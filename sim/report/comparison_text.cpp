@@ -4,15 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/compare_reports.hpp"
+#include "sim/support/json.hpp"
 #include "sim/support/text_table.hpp"
 
 namespace mantissa {
 namespace {
 
 using Align = TextTable::Align;
-using Json = nlohmann::ordered_json;
-
-constexpr std::size_t layer_width = 28;
+constexpr std::size_t layer_column = 28;
 
 std::string value_text(const Figure& figure, const std::optional<double>& value) {
   return value ? full_text(figure, *value) : "-";
@@ -71,7 +70,7 @@ std::string layers_text(const std::string& title, const std::vector<const LayerC
   TextTable table(
       {{"step"}, {"layer", Align::left}, {"pass", Align::left}, {"cycles"}, {"energy"}, {"SQNR"}});
   for (const LayerChange* layer : layers) {
-    table.row({std::to_string(layer->step), shortened_in_the_middle(printable(layer->layer), layer_width),
+    table.row({std::to_string(layer->step), shortened_in_the_middle(printable(layer->layer), layer_column),
                printable(layer->pass), a_to_b(*layer, "cycles", true),
                a_to_b(*layer, "energy_total_pj", true), a_to_b(*layer, "sqnr_db", false)});
   }
@@ -101,17 +100,19 @@ std::string missing_text(const char* letter, const std::vector<std::string>& lay
   return text;
 }
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+OrderedJson number(const std::optional<double>& value) {
+  return value ? OrderedJson(*value) : OrderedJson(nullptr);
+}
 
-Json change_json(const Change& change) {
+OrderedJson change_json(const Change& change) {
   return {{"a", number(change.a)},
           {"b", number(change.b)},
           {"change", number(change.difference())},
           {"relative", number(change.relative())}};
 }
 
-Json identity_json(const ReadReport& report) {
-  const auto input = [](const ReportInput& of) { return Json{{"name", of.name}, {"hash", of.hash}}; };
+OrderedJson identity_json(const ReadReport& report) {
+  const auto input = [](const ReportInput& of) { return OrderedJson{{"name", of.name}, {"hash", of.hash}}; };
   return {{"version", report.version},      {"seed", report.seed},
           {"engine", report.engine},        {"trace", input(report.trace)},
           {"recipe", input(report.recipe)}, {"arch", input(report.arch)}};
@@ -146,13 +147,13 @@ std::string comparison_text(const ReadReport& a, const ReadReport& b, const Comp
 }
 
 std::string comparison_json(const ReadReport& a, const ReadReport& b, const Comparison& comparison) {
-  Json json{{"a", identity_json(a)}, {"b", identity_json(b)}, {"warnings", comparison.warnings}};
-  Json totals = Json::object();
+  OrderedJson json{{"a", identity_json(a)}, {"b", identity_json(b)}, {"warnings", comparison.warnings}};
+  OrderedJson totals = OrderedJson::object();
   for (const Change& change : comparison.totals) totals[change.path] = change_json(change);
   json["totals"] = std::move(totals);
-  Json layers = Json::array();
+  OrderedJson layers = OrderedJson::array();
   for (const LayerChange& layer : comparison.layers) {
-    Json record{{"step", layer.step}, {"layer", layer.layer}, {"pass", layer.pass}};
+    OrderedJson record{{"step", layer.step}, {"layer", layer.layer}, {"pass", layer.pass}};
     bool changed = false;
     for (const Change& change : layer.figures) {
       if (!change.changed()) continue;
@@ -165,7 +166,7 @@ std::string comparison_json(const ReadReport& a, const ReadReport& b, const Comp
   json["compared_layers"] = comparison.layers.size();
   json["only_in_a"] = comparison.only_a;
   json["only_in_b"] = comparison.only_b;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace mantissa

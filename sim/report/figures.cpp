@@ -5,16 +5,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sim/support/json.hpp"
 #include "sim/support/text_table.hpp"
 
 namespace mantissa {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using enum Better;
-using enum Column::Show;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr bool products_only = true;
 
 }  // namespace
@@ -22,6 +18,8 @@ constexpr bool products_only = true;
 // A new figure is a new row here. "all" and "by": places in a comparison of totals, and pass by pass.
 // clang-format off
 const std::vector<Figure>& figures() {
+  using enum Better;
+  using enum Column::Show;
   static const std::vector<Figure> table = {
     //key                         unit      d  better   csv all  by terminal: passes        terminal: totals           page
     {"passes",                  "",       0, neither, 0,  0,  0,  {},                     {},                        {},
@@ -141,7 +139,8 @@ std::string text_of(const Figure& figure, double value, int decimals) {
 // Of a pass, or of totals.
 template <typename Of>
 std::string shown_text(const Figure& figure, Column::Show show, const Of& of) {
-  const auto number_of = [&of](const Figure& one) { return as_double(value_of(one, of).value_or(nan)); };
+  using enum Column::Show;
+  const auto number_of = [&of](const Figure& one) { return as_double(value_of(one, of).value_or(no_value)); };
   const double value = number_of(figure);
   if (show == share || show == joined) {
     double whole = 0;
@@ -167,7 +166,7 @@ std::vector<const Figure*> placed(Column Figure::*table) {
 std::optional<FigureValue> value_of(const Figure& figure, const PassReport& pass) {
   const FigureSource& of = figure.of;
   if (of.cost) return of.cost(pass.cost);
-  if (of.energy) return pass.energy.empty() ? nan : of.energy(pass.energy.front(), pass.cost);
+  if (of.energy) return pass.energy.empty() ? no_value : of.energy(pass.energy.front(), pass.cost);
   if (of.accuracy) return of.accuracy(pass.accuracy);
   return of.pass ? std::optional(of.pass(pass)) : std::nullopt;
 }
@@ -175,7 +174,7 @@ std::optional<FigureValue> value_of(const Figure& figure, const PassReport& pass
 std::optional<FigureValue> value_of(const Figure& figure, const Totals& totals) {
   const FigureSource& of = figure.of;
   if (of.cost) return of.cost(totals.cost);
-  if (of.energy) return totals.energy.empty() ? nan : of.energy(totals.energy.front(), totals.cost);
+  if (of.energy) return totals.energy.empty() ? no_value : of.energy(totals.energy.front(), totals.cost);
   return of.totals ? std::optional(of.totals(totals)) : std::nullopt;
 }
 
@@ -195,15 +194,16 @@ std::string full_text(const Figure& figure, double value) {
 }
 
 std::string page_columns() {
-  Json columns = Json::array();
+  OrderedJson columns = OrderedJson::array();
   for (const Figure* figure : placed(&Figure::page)) {
-    columns.push_back({{"key", figure->key},
-                       {"title", figure->page.title},
-                       {"meaning", figure->meaning},
-                       {"unit", figure->unit},
-                       {"decimals", figure->decimals},
-                       {"products_only", figure->products_only},
-                       {"share_of", figure->page.show == share ? figure->whole : decltype(figure->whole){}}});
+    columns.push_back(
+        {{"key", figure->key},
+         {"title", figure->page.title},
+         {"meaning", figure->meaning},
+         {"unit", figure->unit},
+         {"decimals", figure->decimals},
+         {"products_only", figure->products_only},
+         {"share_of", figure->page.show == Column::Show::share ? figure->whole : decltype(figure->whole){}}});
   }
   return columns.dump();
 }

@@ -80,7 +80,7 @@ struct ReplayReport {
   double clock_mhz = 0;
   double peak_bytes_per_cycle = 0;  // DRAM: burst bytes / burst cycles
   std::int64_t images = 0;          // samples that the recorded steps trained on
-  std::uint64_t sampled_tiles = 0;  // that a slow engine checked, of norms groups of channels; 0: all
+  std::uint64_t sampled_tiles = 0;  // that a machine checked (of norms, groups of channels); 0: all
   std::vector<EnergyTable> tables;  // the architecture's first
   std::vector<PassReport> passes;   // in order: step, layer, pass
   std::vector<TensorReport> tensors;

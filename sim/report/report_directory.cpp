@@ -44,8 +44,9 @@ fs::path resolved(const fs::path& directory) {
 }
 
 [[noreturn]] void refuse(const fs::path& directory, const std::string& reason) {
-  throw std::invalid_argument("will not write a report to " + directory.string() + ": " + reason +
-                              "; name a new directory, an empty one, or one with a former report alone");
+  throw std::invalid_argument(
+      "will not write a report to " + directory.string() + ": " + reason +
+      "; name a new directory, an empty one, or one that holds only an earlier report");
 }
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
@@ -57,7 +58,7 @@ void check_target(const fs::path& target, const fs::path& shown) {
   std::error_code unknown;
   const fs::file_status status = fs::status(target, unknown);
   if (!fs::exists(status)) return;
-  if (!fs::is_directory(status)) refuse(shown, "it is there and is no directory");
+  if (!fs::is_directory(status)) refuse(shown, "it exists and is not a directory");
   if (fs::equivalent(target, fs::current_path(), unknown) || target == target.root_path())
     refuse(shown, "it is the current directory or the root");
   bool empty = true;
@@ -71,7 +72,7 @@ void check_target(const fs::path& target, const fs::path& shown) {
   try {
     (void)read_report(target / "report.json");
   } catch (const std::exception&) {
-    refuse(shown, "it holds files that are no report");
+    refuse(shown, "it holds files that are not a report");
   }
 }
 

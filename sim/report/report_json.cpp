@@ -5,36 +5,35 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/figures.hpp"
+#include "sim/support/json.hpp"
 
 namespace mantissa {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // JSON has no Inf and no NaN.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json number(std::uint64_t value) { return value; }
+OrderedJson number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
+OrderedJson number(std::uint64_t value) { return value; }
 
 // One object per component, as the table names them.
-Json components_json(const Energy& energy) {
-  Json json = Json::object();
+OrderedJson components_json(const Energy& energy) {
+  OrderedJson json = OrderedJson::object();
   for (const EnergyComponent& component : energy.components) json[component.name] = number(component.pj);
   return json;
 }
 
-Json number(const FigureValue& value) {
+OrderedJson number(const FigureValue& value) {
   return std::visit([](auto one) { return number(one); }, value);
 }
 
-void add(Json& json, const Figure& figure, const FigureValue& value) {
+void add(OrderedJson& json, const Figure& figure, const FigureValue& value) {
   json[figure.key] = number(value);
   // Whether the SQNR of one result is null because it is infinite.
   if (figure.of.accuracy && figure.unit == "dB")
     json["exact"] = as_double(value) == std::numeric_limits<double>::infinity();
 }
 
-Json energy_json(const Energy& energy, const GemmCycles& cost) {
-  Json json{{"energy_pj", components_json(energy)}};
+OrderedJson energy_json(const Energy& energy, const GemmCycles& cost) {
+  OrderedJson json{{"energy_pj", components_json(energy)}};
   for (const Figure& figure : figures()) {
     if (figure.energy()) add(json, figure, figure.of.energy(energy, cost));
   }
@@ -42,16 +41,16 @@ Json energy_json(const Energy& energy, const GemmCycles& cost) {
 }
 
 // The architecture's own table at the top, and every table by name.
-void add_energy(Json& json, const std::vector<Energy>& energy, const GemmCycles& cost) {
+void add_energy(OrderedJson& json, const std::vector<Energy>& energy, const GemmCycles& cost) {
   if (!energy.empty()) json.update(energy_json(energy.front(), cost));
-  Json tables = Json::object();
+  OrderedJson tables = OrderedJson::object();
   for (const Energy& one : energy) tables[one.table] = energy_json(one, cost);
   json["energy_by_table"] = std::move(tables);
 }
 
 // Of a pass, or of totals; energy stands together, at the place of its first figure.
 template <typename Of>
-void add_figures(Json& json, const Of& of) {
+void add_figures(OrderedJson& json, const Of& of) {
   for (const Figure& figure : figures()) {
     if (!figure.energy()) {
       if (const std::optional<FigureValue> value = value_of(figure, of)) add(json, figure, *value);
@@ -61,8 +60,8 @@ void add_figures(Json& json, const Of& of) {
   }
 }
 
-Json layer_json(const PassReport& pass) {
-  Json json{
+OrderedJson layer_json(const PassReport& pass) {
+  OrderedJson json{
       {"step", pass.step}, {"layer", pass.layer}, {"pass", name_of(pass.pass)}, {"kind", name_of(pass.kind)}};
   // M, N, K are of a product; a batch norm is none.
   json["M"] = is_gemm(pass) ? pass.gemm.m : 0;
@@ -78,22 +77,22 @@ Json layer_json(const PassReport& pass) {
   return json;
 }
 
-Json tensor_json(const TensorReport& tensor) {
-  Json json{{"step", tensor.step},
-            {"layer", tensor.layer},
-            {"class", tensor.tensor_class},
-            {"format", tensor.format},
-            {"scale_exponent", tensor.scale},
-            {"zero_share", number(tensor.zero_share)},
-            {"zero_share_recorded", number(tensor.zero_share_in)}};
+OrderedJson tensor_json(const TensorReport& tensor) {
+  OrderedJson json{{"step", tensor.step},
+                   {"layer", tensor.layer},
+                   {"class", tensor.tensor_class},
+                   {"format", tensor.format},
+                   {"scale_exponent", tensor.scale},
+                   {"zero_share", number(tensor.zero_share)},
+                   {"zero_share_recorded", number(tensor.zero_share_in)}};
   for (const Figure& figure : figures()) {
     if (figure.of.accuracy) add(json, figure, figure.of.accuracy(tensor.accuracy));
   }
   return json;
 }
 
-Json gradient_json(const GradientReport& gradient) {
-  Json histogram = Json::array();
+OrderedJson gradient_json(const GradientReport& gradient) {
+  OrderedJson histogram = OrderedJson::array();
   for (const double share : gradient.histogram) histogram.push_back(number(share));
   return {{"step", gradient.step},
           {"layer", gradient.layer},
@@ -110,13 +109,13 @@ Json gradient_json(const GradientReport& gradient) {
           {"histogram_share", std::move(histogram)}};
 }
 
-Json totals_json(const ReportTotals& totals) {
-  Json json = Json::object();
+OrderedJson totals_json(const ReportTotals& totals) {
+  OrderedJson json = OrderedJson::object();
   add_figures(json, totals.overall);
   for (const Figure& figure : figures()) {
     if (figure.of.run) add(json, figure, figure.of.run(totals));
   }
-  Json passes = Json::object();
+  OrderedJson passes = OrderedJson::object();
   for (std::size_t i = 0; i < reported_passes.size(); ++i)
     add_figures(passes[std::string(name_of(reported_passes[i]))], totals.by_pass[i]);
   json["by_pass"] = std::move(passes);
@@ -125,7 +124,7 @@ Json totals_json(const ReportTotals& totals) {
 
 // Where a figure of a table comes from.
 template <typename Figure>
-Json provenance(Json json, const Figure& figure) {
+OrderedJson provenance(OrderedJson json, const Figure& figure) {
   json["pj"] = number(figure.pj);
   json["kind"] = figure.derived ? "derived" : "measured";
   if (!figure.formula.empty()) json["formula"] = figure.formula;
@@ -133,35 +132,35 @@ Json provenance(Json json, const Figure& figure) {
   return json;
 }
 
-Json table_json(const EnergyTable& table) {
-  Json prices = Json::array();
+OrderedJson table_json(const EnergyTable& table) {
+  OrderedJson prices = OrderedJson::array();
   for (const auto& [action, price] : table.prices)
     prices.push_back(provenance({{"action", action}, {"component", price.component}}, price));
-  Json figures = Json::array();
+  OrderedJson figures = OrderedJson::array();
   for (const auto& [name, figure] : table.figures) figures.push_back(provenance({{"name", name}}, figure));
   return {{"name", table.name},
           {"source", table.source},
           {"node_nm", number(table.node_nm)},
-          {"voltage_v", table.voltage_v > 0 ? number(table.voltage_v) : Json(nullptr)},
-          {"clock_mhz", table.clock_mhz > 0 ? number(table.clock_mhz) : Json(nullptr)},
+          {"voltage_v", table.voltage_v > 0 ? number(table.voltage_v) : OrderedJson(nullptr)},
+          {"clock_mhz", table.clock_mhz > 0 ? number(table.clock_mhz) : OrderedJson(nullptr)},
           {"prices", std::move(prices)},
           {"figures", std::move(figures)}};
 }
 
 template <typename Item, typename Make>
-Json array_of(const std::vector<Item>& items, Make make) {
-  Json json = Json::array();
+OrderedJson array_of(const std::vector<Item>& items, Make make) {
+  OrderedJson json = OrderedJson::array();
   for (const Item& item : items) json.push_back(make(item));
   return json;
 }
 
-std::string compact(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a file's name may be any bytes
+std::string compact(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);  // a file's name may be any bytes
 }
 
 // One record per line, one figure of the totals: a person can read it, and a line-by-line difference shows
 // what changed.
-std::string lines_of_records(const Json& json) {
+std::string lines_of_records(const OrderedJson& json) {
   std::string text = "{";
   for (const auto& [key, value] : json.items()) {
     text += (text.size() == 1 ? "\n  " : ",\n  ") + compact(key) + ": ";
@@ -189,10 +188,10 @@ std::string lines_of_records(const Json& json) {
 
 std::string report_json(const ReplayReport& report) {
   const ReportTotals totals = total(report);
-  Json json{{"mantissa_report", report_schema},
-            {"version", report.version},
-            {"seed", report.seed},
-            {"engine", report.engine}};
+  OrderedJson json{{"mantissa_report", report_schema},
+                   {"version", report.version},
+                   {"seed", report.seed},
+                   {"engine", report.engine}};
   json["trace"] = {{"name", report.trace}, {"hash", report.trace_hash}};
   json["recipe"] = {{"name", report.recipe}, {"hash", report.recipe_hash}};
   json["arch"] = {{"name", report.arch},
@@ -212,11 +211,11 @@ std::string report_json(const ReplayReport& report) {
   json["tensors"] = array_of(report.tensors, tensor_json);
   json["gradients"] = array_of(report.gradients, gradient_json);
   json["staging"] = array_of(report.staging, [&totals](const StagingPoint& point) {
-    return Json{{"depth", point.depth},
-                {"port", point.port},
-                {"speedup", number(point.speedup)},
-                {"gradient_sparsity", number(totals.gradient_sparsity)},
-                {"ideal_speedup", number(ideal_speedup(totals.gradient_sparsity))}};
+    return OrderedJson{{"depth", point.depth},
+                       {"port", point.port},
+                       {"speedup", number(point.speedup)},
+                       {"gradient_sparsity", number(totals.gradient_sparsity)},
+                       {"ideal_speedup", number(ideal_speedup(totals.gradient_sparsity))}};
   });
   json["tables"] = array_of(report.tables, table_json);
   return lines_of_records(json);

@@ -9,8 +9,6 @@
 namespace mantissa {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 std::string where(const PassReport& pass) {
   return "step " + std::to_string(pass.step) + ", layer " + pass.layer + ", pass " +
          std::string(name_of(pass.pass));
@@ -20,13 +18,13 @@ std::string where(const PassReport& pass) {
   throw std::logic_error("replay report: " + where(pass) + ": " + law);
 }
 
-// M * N * K * groups; throws where that is no 64-bit number.
+// M * N * K * groups; throws if that does not fit 64 bits.
 std::uint64_t product_size(const PassReport& pass) {
   std::uint64_t product = 1;
   for (const std::int64_t factor : {pass.gemm.m, pass.gemm.n, pass.gemm.k, pass.groups}) {
     if (factor < 0) violated(pass, "a negative size");
     if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(factor), &product))
-      violated(pass, "M*N*K*groups is no 64-bit number");
+      violated(pass, "M*N*K*groups does not fit 64 bits");
   }
   return product;
 }
@@ -80,7 +78,7 @@ void check_energy(const ReplayReport& report, const PassReport& pass) {
     for (const EnergyComponent& component : energy.components) {
       const bool sane = std::isfinite(component.pj) && component.derived_pj >= 0 &&
                         component.derived_pj <= component.pj * (1 + 1e-12);
-      if (!sane) violated(pass, "energy of " + component.name + " is negative or no number");
+      if (!sane) violated(pass, "energy of " + component.name + " is negative or not a number");
       sum += component.pj;
     }
     if (std::abs(energy.total_pj() - sum) > 1e-9 * sum)
@@ -89,7 +87,7 @@ void check_energy(const ReplayReport& report, const PassReport& pass) {
 }
 
 double median(std::vector<double> values) {
-  if (values.empty()) return nan;
+  if (values.empty()) return no_value;
   const std::size_t middle = values.size() / 2;
   std::sort(values.begin(), values.end());
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
@@ -130,7 +128,7 @@ class Sum {
     totals.tops = ratio(2 * executed, totals.seconds) / 1e12;
     totals.dense_tops = ratio(2 * dense_macs(totals.cost), totals.seconds) / 1e12;
     totals.speedup = ratio(totals.dense_cycles, cycles);
-    totals.min_sqnr_db = sqnr_.empty() ? nan : *std::min_element(sqnr_.begin(), sqnr_.end());
+    totals.min_sqnr_db = sqnr_.empty() ? no_value : *std::min_element(sqnr_.begin(), sqnr_.end());
     totals.median_sqnr_db = median(sqnr_);
     return totals;
   }
@@ -147,7 +145,7 @@ void check_conservation(const ReplayReport& report) {
   if (report.rows <= 0 || report.cols <= 0 || !(report.clock_mhz > 0))
     throw std::logic_error("replay report: no array or no clock");
   for (const PassReport& pass : report.passes) {
-    if (pass.pass == Pass::update) violated(pass, "an update is no pass of a replay");
+    if (pass.pass == Pass::update) violated(pass, "an update is not a pass of a replay");
     check_counts(pass);
     check_utilization(report, pass);
     check_energy(report, pass);

@@ -11,6 +11,8 @@
 
 namespace mantissa {
 
+// Where there is no such figure.
+inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 inline constexpr std::array<Pass, 3> reported_passes = {Pass::forward, Pass::input_gradient,
                                                         Pass::weight_gradient};
 

@@ -4,12 +4,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sim/support/json.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace mantissa {
 namespace {
 
-using Json = nlohmann::json;
 using Event = Json::parse_event_t;
 
 // nlohmann's message without its own error number.
@@ -35,7 +35,7 @@ Json parse_json(std::string_view text, const std::string& where, std::size_t dee
     } else if (event == Event::key) {
       const auto& name = parsed.get_ref<const std::string&>();
       if (!keys.back().insert(name).second)
-        throw std::invalid_argument(where + ": " + in_quotes(name, 200) + " is there twice");
+        throw std::invalid_argument(where + ": " + in_quotes(name, 200) + " appears twice");
     }
     return true;
   };

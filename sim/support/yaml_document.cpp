@@ -26,7 +26,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    if (open_.empty()) document_.refuse(1, "there is nothing in it");
+    if (open_.empty()) document_.refuse(1, "the file is empty");
     if (!wants_value()) document_.refuse(line_of(mark), "a value is missing");
     // The parser sees what is missing only where the next thing stands.
     document_.refuse(pending_.back().second, in_quotes(pending_.back().first) + " has no value");
@@ -42,7 +42,7 @@ class TreeBuilder : public YAML::EventHandler {
       if (!names_.back().insert(value).second) {
         const auto first = std::find(keys.begin(), keys.end(), value) - keys.begin();
         document_.refuse(line_of(mark),
-                         "key " + in_quotes(value) + " stands here twice; first in line " +
+                         "key " + in_quotes(value) + " appears twice; first in line " +
                              std::to_string(open_.back().key_lines[static_cast<std::size_t>(first)]));
       }
       pending_.back() = {value, line_of(mark)};
@@ -151,7 +151,7 @@ YamlDocument::YamlDocument(std::string_view text, std::string file) : file_(std:
   try {
     std::istringstream in{std::string(text)};
     YAML::Parser parser(in);
-    if (!parser.HandleNextDocument(builder) || !builder.complete()) refuse(1, "there is nothing in it");
+    if (!parser.HandleNextDocument(builder) || !builder.complete()) refuse(1, "the file is empty");
     root_ = builder.take_root();
     if (parser.HandleNextDocument(builder)) refuse(1, "more than one YAML document in the file");
   } catch (const YAML::Exception& error) {

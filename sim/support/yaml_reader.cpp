@@ -175,7 +175,7 @@ void YamlMap::finish() const {
     for (const std::string& key : known_) list += (list.empty() ? "" : ", ") + key;
     document_->refuse(node_->key_lines[i], "unknown key " + in_quotes(node_->keys[i]) + " in " +
                                                in_quotes(name_) +
-                                               (list.empty() ? "; it has no keys" : "; known are " + list));
+                                               (list.empty() ? "; it has no keys" : "; allowed: " + list));
   }
 }
 

@@ -59,7 +59,7 @@ class YamlMap {
       }
       known.append(known.empty() ? "" : ", ").append(word);
     }
-    refuse_value(key, *node, "known are " + known);
+    refuse_value(key, *node, "allowed: " + known);
   }
   // What `parse` makes of the text; its own message is passed on.
   template <typename T, typename Parse>

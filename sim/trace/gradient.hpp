@@ -33,7 +33,7 @@ struct GradientReport {
 
 namespace mantissa::trace {
 
-// A Kolmogorov-Smirnov distance is taken over at most so many elements, evenly spaced: enough to tell
+// A Kolmogorov-Smirnov distance is taken over at most this many elements, evenly spaced: enough to tell
 // distances that differ by 0.01, and a tensor of any size costs the same.
 inline constexpr std::size_t most_ks_elements = std::size_t{1} << 16;
 

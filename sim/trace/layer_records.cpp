@@ -3,6 +3,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "sim/support/json.hpp"
 #include "sim/support/json_record.hpp"
 #include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
@@ -10,10 +11,9 @@
 namespace mantissa::trace {
 namespace {
 
-using Json = nlohmann::json;
 using Record = JsonRecord;
 
-constexpr std::size_t deepest = 3;
+constexpr std::size_t deepest_layers = 3;
 // A stream of random numbers is named by 16 bits of layer (ARITHMETIC.md 4).
 constexpr std::size_t most_layers = 65536;
 
@@ -22,7 +22,7 @@ LayerKind parse_kind(const Record& record) {
   for (const LayerKind kind : {LayerKind::conv2d, LayerKind::linear, LayerKind::batchnorm}) {
     if (text == name_of(kind)) return kind;
   }
-  record.fail("unknown kind " + in_quotes(text) + "; known are conv2d, linear, batchnorm");
+  record.fail("unknown kind " + in_quotes(text) + "; allowed: conv2d, linear, batchnorm");
 }
 
 Layer parse_layer(const Json& json, const std::string& where) {
@@ -58,7 +58,7 @@ Layer parse_layer(const Json& json, const std::string& where) {
 
 std::vector<Layer> parse_layers(std::string_view text, const std::string& file) {
   const std::string where = file + ": " + std::string(layers_key);
-  const Json json = parse_json(text, where, deepest);
+  const Json json = parse_json(text, where, deepest_layers);
   if (!json.is_array() || json.empty()) throw std::invalid_argument(where + ": is not a list of layers");
   if (json.size() > most_layers)
     throw std::invalid_argument(where + ": more than " + std::to_string(most_layers) + " layers");
@@ -71,16 +71,16 @@ std::vector<Layer> parse_layers(std::string_view text, const std::string& file) 
     if (!names.insert(layers.back().name).second) {
       throw std::invalid_argument(layer.append(": its name ")
                                       .append(in_quotes(layers.back().name, longest_name))
-                                      .append(" is there twice"));
+                                      .append(" appears twice"));
     }
   }
   return layers;
 }
 
 std::string layers_json(const std::vector<Layer>& layers) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  OrderedJson list = OrderedJson::array();
   for (const Layer& layer : layers) {
-    nlohmann::ordered_json record{{"name", layer.name}, {"kind", name_of(layer.kind)}};
+    OrderedJson record{{"name", layer.name}, {"kind", name_of(layer.kind)}};
     if (layer.kind == LayerKind::conv2d) {
       record["stride"] = layer.stride;
       record["padding"] = layer.padding;

@@ -5,17 +5,17 @@
 #include <limits>
 #include <stdexcept>
 
+#include "sim/support/json.hpp"
 #include "sim/support/json_record.hpp"
 #include "sim/support/json_text.hpp"
 
 namespace mantissa::trace {
 namespace {
 
-using Json = nlohmann::json;
 using Record = JsonRecord;
 
 // A run: its steps, each with registers per layer, among them scales per role.
-constexpr std::size_t deepest = 6;
+constexpr std::size_t deepest_run = 6;
 constexpr int largest_array = 65536;
 
 double parse_real(const Record& record, const std::string& key, const Json& value, bool zero_too) {
@@ -39,7 +39,7 @@ std::vector<std::pair<std::string, double>> parse_tau(const Record& record, cons
   for (const auto& [name, value] : json.items()) {
     const auto same = [&name = name](const Layer& layer) { return layer.name == name; };
     if (std::none_of(layers.begin(), layers.end(), same))
-      record.fail("tau of " + in_quotes(name, longest_name) + ", which is no layer of this trace");
+      record.fail("tau of " + in_quotes(name, longest_name) + ", which is not a layer of this trace");
   }
   return tau;
 }
@@ -50,7 +50,7 @@ void parse_step_registers(const Record& record, const Json& json, const std::str
   for (const auto& [name, registers] : json.items()) {
     const auto same = [&name = name](const Layer& layer) { return layer.name == name; };
     if (std::none_of(layers.begin(), layers.end(), same))
-      record.fail("registers of " + in_quotes(name, longest_name) + ", which is no layer of this trace");
+      record.fail("registers of " + in_quotes(name, longest_name) + ", which is not a layer of this trace");
     step.registers[name] =
         parse_registers(registers, where + ": registers of " + in_quotes(name, longest_name));
   }
@@ -86,7 +86,7 @@ void parse_by_step(const Record& record, const Json& json, const std::string& wh
 
 RunRecord parse_run(std::string_view text, const std::vector<Layer>& layers, const std::string& file) {
   const std::string where = file + ": " + std::string(run_key);
-  const Json json = parse_json(text, where, deepest);
+  const Json json = parse_json(text, where, deepest_run);
   const Record record(
       json, where,
       {"run_seed", "rows", "cols", "recipe", "recipe_digest", "loss_scale", "tau", "steps", "by_step"});
@@ -119,8 +119,7 @@ RunRecord parse_run(std::string_view text, const std::vector<Layer>& layers, con
 }
 
 std::string run_json(const Run& run) {
-  using Ordered = nlohmann::ordered_json;
-  Ordered json = Ordered::object();
+  OrderedJson json = OrderedJson::object();
   if (run.run_seed) json["run_seed"] = *run.run_seed;
   if (run.rows) json["rows"] = *run.rows;
   if (run.cols) json["cols"] = *run.cols;
@@ -129,7 +128,7 @@ std::string run_json(const Run& run) {
   if (run.loss_scale != 1) json["loss_scale"] = run.loss_scale;
   for (const auto& [layer, tau] : run.tau) json["tau"][layer] = tau;
   for (const RunStep& step : run.by_step) {
-    Ordered entry{{"step", step.step}, {"loss_scale", step.loss_scale}};
+    OrderedJson entry{{"step", step.step}, {"loss_scale", step.loss_scale}};
     for (const auto& [layer, registers] : step.registers)
       entry["registers"][layer] = registers_json(registers);
     json["by_step"].push_back(std::move(entry));

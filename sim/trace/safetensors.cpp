@@ -13,14 +13,13 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/support/json.hpp"
 #include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/widen.hpp"
 
 namespace mantissa::trace {
 namespace {
-
-using Json = nlohmann::json;
 
 struct NamedType {
   std::string_view name;
@@ -50,7 +49,7 @@ class TensorRecord {
     if (!record.is_object()) fail("its entry is not an object with dtype, shape and data_offsets");
     for (const auto& [key, value] : record.items()) {
       if (key != "dtype" && key != "shape" && key != "data_offsets")
-        fail("unknown key " + in_quotes(key) + "; known are dtype, shape, data_offsets");
+        fail("unknown key " + in_quotes(key) + "; allowed: dtype, shape, data_offsets");
     }
   }
 
@@ -178,7 +177,7 @@ DType parse_dtype(std::string_view name) {
     if (known.name == name) return known.dtype;
   }
   throw std::invalid_argument("no type " + in_quotes(name) +
-                              "; known are F32, F16, BF16, F8_E5M2 and F8_E4M3");
+                              "; allowed: F32, F16, BF16, F8_E5M2 and F8_E4M3");
 }
 
 std::uint64_t TensorInfo::elements() const {

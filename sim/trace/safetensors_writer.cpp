@@ -8,13 +8,12 @@
 
 #include "models/kernels/quantize.hpp"
 #include "sim/support/draft_files.hpp"
+#include "sim/support/json.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/widen.hpp"
 
 namespace mantissa::trace {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t piece_elements = std::uint64_t{1} << 20;
 // Data begins at a multiple of this, so that a reader may map it as numbers of any type.
@@ -26,7 +25,7 @@ void lay_out(std::vector<TensorInfo>& tensors) {
   std::uint64_t end = 0;
   for (TensorInfo& tensor : tensors) {
     if (!names.insert(tensor.name).second)
-      throw std::invalid_argument("tensor " + in_quotes(tensor.name, 250) + " is there twice");
+      throw std::invalid_argument("tensor " + in_quotes(tensor.name, 250) + " appears twice");
     std::uint64_t bytes = bytes_of(tensor.dtype);
     for (const std::int64_t size : tensor.shape) {
       if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes) ||
@@ -42,7 +41,7 @@ void lay_out(std::vector<TensorInfo>& tensors) {
 
 std::string header_of(const std::vector<TensorInfo>& tensors,
                       const std::map<std::string, std::string>& metadata) {
-  Json header = Json::object();
+  OrderedJson header = OrderedJson::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   for (const TensorInfo& tensor : tensors) {
     header[tensor.name] = {{"dtype", name_of(tensor.dtype)},
@@ -50,7 +49,7 @@ std::string header_of(const std::vector<TensorInfo>& tensors,
                            {"data_offsets", {tensor.begin, tensor.end}}};
   }
   // A file name in the metadata may be anything.
-  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = header.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   text.append((alignment - (text.size() + 8) % alignment) % alignment, ' ');
   return text;
 }

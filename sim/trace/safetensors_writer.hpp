@@ -19,7 +19,7 @@ using TensorSource =
 
 // Writes the tensors in the given order, without gaps (their begin and end are not looked at), rounded to
 // nearest in their type; what is too large becomes its largest number. The file appears under its name only
-// when it is complete. Throws std::invalid_argument for a name that is there twice or a shape beyond all
+// when it is complete. Throws std::invalid_argument for a name that appears twice or a shape beyond all
 // files, std::runtime_error where the file cannot be written.
 void write_safetensors(const std::filesystem::path& path, std::vector<TensorInfo> tensors,
                        const std::map<std::string, std::string>& metadata, const TensorSource& source);

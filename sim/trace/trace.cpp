@@ -44,7 +44,7 @@ TensorName parse_name(const std::string& name, const std::string& file) {
     std::string list;
     for (int known = 0; known < role_count; ++known)
       list.append(known == 0 ? "" : ", ").append(name_of(static_cast<Role>(known)));
-    fail("unknown role " + in_quotes(text.substr(last + 1)) + "; known are " + list);
+    fail("unknown role " + in_quotes(text.substr(last + 1)) + "; allowed: " + list);
   }
   parsed.role = *role;
   return parsed;
@@ -54,7 +54,7 @@ const std::string& required_metadata(const Safetensors& file, std::string_view k
   const auto found = file.metadata().find(std::string(key));
   if (found == file.metadata().end()) {
     throw std::invalid_argument(file.path().string() + ": no trace: its metadata have no " +
-                                std::string(key) + "; traces/README.md describes what a trace contains");
+                                std::string(key) + "; traces/FORMAT.md describes what a trace contains");
   }
   return found->second;
 }
@@ -63,8 +63,8 @@ void check_metadata_keys(const Safetensors& file) {
   for (const auto& [key, value] : file.metadata()) {
     if (!key.starts_with("mantissa.") || key == layers_key || key == run_key || key == origin_key) continue;
     throw std::invalid_argument(file.path().string() + ": unknown metadata " + in_quotes(key) +
-                                "; known are " + std::string(layers_key) + ", " + std::string(run_key) +
-                                ", " + std::string(origin_key));
+                                "; allowed: " + std::string(layers_key) + ", " + std::string(run_key) + ", " +
+                                std::string(origin_key));
   }
 }
 

@@ -1,5 +1,5 @@
 // A training trace: the tensors of some layers at some steps of a real run, in one safetensors file. What the
-// file must contain is described in traces/README.md.
+// file must contain is described in traces/FORMAT.md.
 #pragma once
 
 #include <array>

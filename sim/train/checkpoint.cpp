@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/support/json.hpp"
 #include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/safetensors_writer.hpp"
@@ -26,8 +27,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EpochReport, train_loss, train_accuracy, val_
                                    skipped_steps, loss_exponent, seconds, sparsity, target_sparsity)
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view state_key = "mantissa.checkpoint";
 constexpr std::size_t deepest = 8;
@@ -114,14 +113,14 @@ void check_layout(const Json& json) {
   const int found = json.value("layout", 1);
   if (found == layout) return;
   throw std::invalid_argument("another version of mantissa wrote it (layout " + std::to_string(found) +
-                              ", not " + std::to_string(layout) + "); without --resume the run begins anew");
+                              ", not " + std::to_string(layout) + "); start over without --resume");
 }
 
 void check_identity(const Json& saved, const Json& wanted) {
   for (const auto& [key, value] : wanted.items()) {
     if (saved.contains(key) && saved.at(key) == value) continue;
-    throw std::invalid_argument("it is of another run: its " + key + " is " +
-                                (saved.contains(key) ? shortened(saved.at(key).dump()) : "not there") +
+    throw std::invalid_argument("it belongs to another run: its " + key + " is " +
+                                (saved.contains(key) ? shortened(saved.at(key).dump()) : "missing") +
                                 ", not " + shortened(value.dump()));
   }
 }
@@ -151,7 +150,8 @@ void load_checkpoint(const std::filesystem::path& path, Model& model, const RunO
   const trace::Safetensors file(path);
   try {
     const auto text = file.metadata().find(std::string(state_key));
-    if (text == file.metadata().end()) throw std::invalid_argument("it is no checkpoint of a training run");
+    if (text == file.metadata().end())
+      throw std::invalid_argument("it is not a checkpoint of a training run");
     const Json json = parse_json(text->second, std::string(state_key), deepest);
     check_layout(json);
     check_identity(json.at("run"), identity(model, options));

@@ -34,7 +34,7 @@ std::vector<std::uint8_t> unzipped(const fs::path& path) {
   for (;;) {
     bytes.resize(used + (std::size_t{1} << 20));
     const int got = gzread(file.get(), bytes.data() + used, 1U << 20);
-    if (got < 0) fail(path, "is damaged: gzip cannot read it to its end");
+    if (got < 0) fail(path, "is damaged: gzip cannot read all of it");
     used += static_cast<std::size_t>(got);
     if (used > max_bytes) fail(path, "is too large for Fashion-MNIST");
     if (got == 0) break;
@@ -57,7 +57,7 @@ Idx read_idx(const fs::path& path, std::size_t rank) {
   std::vector<std::uint8_t> bytes = unzipped(path);
   const std::size_t header = 4 + 4 * rank;
   if (bytes.size() < header || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 || bytes[3] != rank)
-    fail(path, "is no IDX file of unsigned bytes with " + std::to_string(rank) + " sizes");
+    fail(path, "is not an IDX file of unsigned bytes with " + std::to_string(rank) + " dimensions");
   Idx idx;
   std::uint64_t elements = 1;
   for (std::size_t i = 0; i < rank; ++i) {
@@ -67,7 +67,7 @@ Idx read_idx(const fs::path& path, std::size_t rank) {
     elements = size != 0 && elements > max_bytes / size ? max_bytes + 1 : elements * size;
   }
   if (elements != bytes.size() - header) {
-    fail(path, "has " + std::to_string(bytes.size() - header) + " elements, but its header promises " +
+    fail(path, "has " + std::to_string(bytes.size() - header) + " elements, but its header says " +
                    (elements > max_bytes ? "far more" : std::to_string(elements)));
   }
   bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header));
@@ -100,7 +100,7 @@ Images load(const fs::path& directory, const std::string& prefix) {
 FashionMnist load_fashion_mnist(const fs::path& directory) {
   FashionMnist set{load(directory, "train"), load(directory, "t10k")};
   if (set.training.height != set.validation.height || set.training.width != set.validation.width)
-    fail(directory, "the images to train with and to validate with have different sizes");
+    fail(directory, "training and validation images have different sizes");
   return set;
 }
 

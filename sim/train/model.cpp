@@ -15,9 +15,10 @@ bool is_layer(const Node& node) { return multiplies(node) || node.kind == NodeKi
 void check_trainable(const Recipe& recipe) {
   recipe.check();
   if (recipe.compression || recipe.sampling) {
-    throw std::invalid_argument("recipe " + recipe.name +
-                                " is about what machines send to each other or about the data set: it is not "
-                                "for training on one machine");
+    throw std::invalid_argument(
+        "recipe " + recipe.name +
+        " describes what machines exchange, or how the data set is sampled; it cannot "
+        "be trained on one machine");
   }
 }
 

@@ -58,7 +58,7 @@ std::string_view name_of(NodeKind kind) {
 }
 
 void connect(Network& network) {
-  if (network.nodes.empty()) throw std::invalid_argument("layers: the network has none");
+  if (network.nodes.empty()) throw std::invalid_argument("layers: the network has no layers");
   std::vector<bool> used(network.value_count(), false);
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
     Node& node = network.nodes[i];

@@ -1,4 +1,4 @@
-// Networks as YAML files; sim/configs/README.md documents the keys.
+// Networks as YAML files; sim/configs/KEYS.md documents the keys.
 #pragma once
 
 #include <string>

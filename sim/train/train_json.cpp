@@ -2,20 +2,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/support/json.hpp"
+
 namespace mantissa::train {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json epoch_json(const EpochReport& epoch) {
-  Json json{{"train_loss", epoch.train_loss},
-            {"train_accuracy", epoch.train_accuracy},
-            {"val_loss", epoch.val_loss},
-            {"val_accuracy", epoch.val_accuracy},
-            {"steps", epoch.steps},
-            {"skipped_steps", epoch.skipped_steps},
-            {"loss_scale_exponent", epoch.loss_exponent},
-            {"training_seconds", epoch.seconds}};
+OrderedJson epoch_json(const EpochReport& epoch) {
+  OrderedJson json{{"train_loss", epoch.train_loss},
+                   {"train_accuracy", epoch.train_accuracy},
+                   {"val_loss", epoch.val_loss},
+                   {"val_accuracy", epoch.val_accuracy},
+                   {"steps", epoch.steps},
+                   {"skipped_steps", epoch.skipped_steps},
+                   {"loss_scale_exponent", epoch.loss_exponent},
+                   {"training_seconds", epoch.seconds}};
   if (!epoch.sparsity.empty()) {
     json["sparsity"] = epoch.sparsity;
     json["target_sparsity"] = epoch.target_sparsity;
@@ -23,7 +23,7 @@ Json epoch_json(const EpochReport& epoch) {
   return json;
 }
 
-Json conversion_json(const ConversionReport& conversion) {
+OrderedJson conversion_json(const ConversionReport& conversion) {
   const ConversionCounts& counts = conversion.counts;
   const auto share = [&](std::uint64_t part) {
     return static_cast<double>(part) / static_cast<double>(counts.elements);
@@ -36,7 +36,7 @@ Json conversion_json(const ConversionReport& conversion) {
           {"flushed_to_zero_rate", share(counts.flushed_to_zero)}};
 }
 
-Json gradient_json(const GradientReport& gradient) {
+OrderedJson gradient_json(const GradientReport& gradient) {
   return {{"layer", gradient.layer},           {"elements", gradient.elements},
           {"zero_share", gradient.zero_share}, {"mu_ln", gradient.mu},
           {"sigma_ln", gradient.sigma},        {"ks_lognormal", gradient.ks_lognormal},
@@ -46,26 +46,26 @@ Json gradient_json(const GradientReport& gradient) {
 }  // namespace
 
 std::string train_json(const TrainReport& report) {
-  Json json{{"mantissa_train", train_schema},
-            {"version", report.version},
-            {"network", report.network},
-            {"network_hash", report.network_hash},
-            {"recipe", report.recipe},
-            {"recipe_hash", report.recipe_hash},
-            {"arch", report.arch},
-            {"rows", report.rows},
-            {"cols", report.cols},
-            {"seed", report.seed},
-            {"epochs", report.epochs},
-            {"batch", report.batch},
-            {"images", report.images},
-            {"parameters", report.parameters},
-            {"learning_rate", report.learning_rate},
-            {"momentum", report.momentum},
-            {"weight_decay", report.weight_decay},
-            {"val_accuracy", Json::array()},
-            {"history", Json::array()},
-            {"loss_scale_exponents", Json::array()}};
+  OrderedJson json{{"mantissa_train", train_schema},
+                   {"version", report.version},
+                   {"network", report.network},
+                   {"network_hash", report.network_hash},
+                   {"recipe", report.recipe},
+                   {"recipe_hash", report.recipe_hash},
+                   {"arch", report.arch},
+                   {"rows", report.rows},
+                   {"cols", report.cols},
+                   {"seed", report.seed},
+                   {"epochs", report.epochs},
+                   {"batch", report.batch},
+                   {"images", report.images},
+                   {"parameters", report.parameters},
+                   {"learning_rate", report.learning_rate},
+                   {"momentum", report.momentum},
+                   {"weight_decay", report.weight_decay},
+                   {"val_accuracy", OrderedJson::array()},
+                   {"history", OrderedJson::array()},
+                   {"loss_scale_exponents", OrderedJson::array()}};
   for (const EpochReport& epoch : report.history) {
     json["val_accuracy"].push_back(epoch.val_accuracy);
     json["history"].push_back(epoch_json(epoch));
@@ -77,10 +77,10 @@ std::string train_json(const TrainReport& report) {
     json["pruned_layers"] = report.pruned_layers;
   }
   json["counted_steps"] = report.counted_steps;
-  json["conversions"] = Json::array();
+  json["conversions"] = OrderedJson::array();
   for (const ConversionReport& conversion : report.conversions)
     json["conversions"].push_back(conversion_json(conversion));
-  json["gradients"] = Json::array();
+  json["gradients"] = OrderedJson::array();
   for (const GradientReport& gradient : report.gradients)
     json["gradients"].push_back(gradient_json(gradient));
   json["weights_digest"] = report.weights_digest;

@@ -15,7 +15,7 @@
 namespace mantissa::train {
 namespace {
 
-// Overflows and underflows are counted in one step of so many.
+// Overflows and underflows are counted once in this many steps.
 constexpr std::int64_t count_interval = 64;
 constexpr std::int64_t validation_batch = 500;
 // Between two refreshes of scales that are carried over, where no pruning rule says how many.
@@ -142,7 +142,7 @@ void Trainer::follow_loss_scale(bool skipped) {
 
 void Trainer::check_finite(double loss, const std::string& whose) const {
   if (std::isfinite(loss)) return;
-  throw Diverged("the loss of " + whose + " is no number; the first Inf or NaN is in " +
+  throw Diverged("loss is not finite at " + whose + "; first Inf or NaN in " +
                  model_.first_nonfinite().value_or("the loss itself"));
 }
 
@@ -197,7 +197,7 @@ void Trainer::validate() {
     const BatchLoss loss = softmax_cross_entropy(model_.forward(step_info(false)), labels_, 1, {});
     sum.loss += loss.loss;
     sum.correct += loss.correct;
-    check_finite(loss.loss, "a validation after step " + std::to_string(state_.step - 1));
+    check_finite(loss.loss, "the validation after step " + std::to_string(state_.step - 1));
   }
   state_.epoch.val_loss = sum.loss / static_cast<double>(images.count());
   state_.epoch.val_accuracy = static_cast<double>(sum.correct) / static_cast<double>(images.count());

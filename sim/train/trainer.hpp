@@ -23,7 +23,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   std::int64_t epochs = 10;
   std::int64_t batch = 128;
-  std::int64_t images = 0;  // train with the first so many; 0: all
+  std::int64_t images = 0;  // train on the first N; 0: all
   int rows = 16;
   int cols = 16;
   int threads = 1;
@@ -37,7 +37,7 @@ struct RunOptions {
 using Progress = std::function<void(std::int64_t done, std::int64_t total, const std::string& what)>;
 using EpochDone = std::function<void(const TrainReport& report)>;
 
-// The loss, of a step or of the validation, is no number any more.
+// The loss of a step or of the validation is not finite.
 class Diverged : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

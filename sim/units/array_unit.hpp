@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "models/sparsity/skip_window_cycles.hpp"
 #include "sim/units/clocked_unit.hpp"
+#include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
@@ -21,12 +23,11 @@ struct ArrayOptions {
   std::optional<int> pipe_latency;
   // A second set of accumulators: a tile is computed while the one before it drains.
   bool acc_double_buffer = false;
+  int tiles() const { return acc_double_buffer ? 2 : 1; }
 };
 
 class ArrayUnit : public ClockedUnit {
  public:
-  void corrupt(std::string_view stage) override { corrupt_ = stage; }
-
   // For who watches the array at work: a step has begun and not ended, and the elements of A that rows in
   // use have taken so far.
   bool step_active() const { return step_active_; }
@@ -56,7 +57,6 @@ class ArrayUnit : public ClockedUnit {
   std::size_t words() const;  // of the staging memory
   std::size_t tiles() const { return tiles_.size(); }
   bool used(int row) const { return used_[row]; }  // of the last beat
-  bool corrupted(std::string_view stage) const { return corrupt_ == stage; }
 
   // Slice `index` of the beat on the inputs goes into a word of the staging memory, for set `tile` of the
   // accumulators. `nonzero` has a byte per row.
@@ -108,7 +108,6 @@ class ArrayUnit : public ClockedUnit {
   void advance_drain(bool row_leaves, bool drained);
 
   Shape shape_;
-  std::string corrupt_;
   SkipWindowCycles window_;
   std::vector<std::uint8_t> nonzero_;  // of the beat that is taken
   std::vector<bool> used_;
@@ -128,5 +127,10 @@ class ArrayUnit : public ClockedUnit {
   OutputRow row_out_;            // made when it is first asked for
   std::vector<OutputRow> pipe_;  // registers between the accumulators and the outputs
 };
+
+std::unique_ptr<ArrayUnit> make_mac_array(const char* name, const UnitParameters& parameters,
+                                          const ArrayOptions& options);
+std::unique_ptr<ArrayUnit> make_int_array(const char* name, const UnitParameters& parameters,
+                                          const ArrayOptions& options);
 
 }  // namespace mantissa

@@ -9,12 +9,17 @@
 namespace mantissa {
 
 class ClockedUnit : public UnitModule {
+ public:
+  void corrupt(std::string_view stage) override { corrupt_ = stage; }
+
  protected:
   // What the outputs follow within a cycle, besides the state.
   enum class Follows : std::uint8_t { nothing, ready, all_inputs };
 
   explicit ClockedUnit(const sc_core::sc_module_name& name, Follows follows = Follows::all_inputs)
       : UnitModule(name), follows_(follows) {}
+
+  bool corrupted(std::string_view stage) const { return corrupt_ == stage; }
 
   // Everything combinational: outputs and handshake.
   virtual void evaluate() = 0;
@@ -47,6 +52,7 @@ class ClockedUnit : public UnitModule {
   }
 
   Follows follows_;
+  std::string corrupt_;
   sc_core::sc_event moved_;
 };
 

@@ -1,59 +1,50 @@
-#include "sim/units/fp32_add.hpp"
+// fp32_add in SystemC: the golden adder stage by stage, with the registers of rtl/fp32_add.sv between.
+#include "sim/units/mac_tap.hpp"
+#include "sim/units/pipelined_unit.hpp"
+#include "sim/units/unit_makers.hpp"
 
 namespace mantissa {
 namespace {
 
-constexpr MacConfig config = fp32_add_config();
+struct Fp32AddTransaction {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  MacState sum;
+};
+
+class Fp32Add : public PipelinedUnit<Fp32AddTransaction> {
+ public:
+  Fp32Add(const sc_core::sc_module_name& name, int pipe_stages)
+      : PipelinedUnit(name,
+                      {{"align", [](auto& t) { fp32_add_align(t.sum, t.a, t.b); },
+                        [](auto& t) { t.sum.alignment.aligned ^= 8; }, pipe_stages >= 1},
+                       {"normalise", [](auto& t) { mac_add(t.sum, fp32_add_datapath.config); },
+                        [](auto& t) { t.sum.sum.significand ^= std::uint64_t{1} << 60; }, pipe_stages >= 2},
+                       {"round", [](auto& t) { mac_round(t.sum, fp32_add_datapath.config, 0); },
+                        [](auto& t) { t.sum.code ^= 1; }, false}}) {}
+
+ private:
+  void load(Fp32AddTransaction& transaction) const override {
+    transaction.a = a_i_.code();
+    transaction.b = b_i_.code();
+  }
+  void store(const Fp32AddTransaction& transaction) override {
+    z_o_.put(transaction.sum.code);
+    flags_o_.put(transaction.sum.flags.bits());
+    tap_o_.write(pack_mac_taps(transaction.sum, fp32_add_datapath));
+  }
+
+  DataIn a_i_{*this, "a_i", 32};
+  DataIn b_i_{*this, "b_i", 32};
+  DataOut z_o_{*this, "z_o", 32};
+  DataOut flags_o_{*this, "flags_o", 5};
+  DataOut tap_o_{*this, "tap_o", tap_bits(mac_tap_layout(fp32_add_datapath))};
+};
 
 }  // namespace
 
-void fp32_add_align(MacState& state, std::uint32_t a, std::uint32_t b) {
-  state.product = decode(b, formats::fp32, state.flags);
-  mac_align(state, a, config);
-}
-
-TapLayout fp32_add_tap_layout() {
-  TapLayout layout = mac_tap_layout(config, fp32_add_exponent_bits);
-  std::erase_if(layout, [](const TapField& field) { return field.stage == "product"; });
-  return layout;
-}
-
-Bits pack_fp32_add_taps(const MacState& state) {
-  const Bits all = pack_mac_taps(mac_taps(state, config), config, fp32_add_exponent_bits);
-  const TapLayout layout = fp32_add_tap_layout();
-  int low = tap_bits(layout);
-  BitsPacker packer(low);
-  for (const TapField& field : layout) {
-    low -= field.bits;
-    packer.put(field.bits, all.field(low, field.bits));
-  }
-  return packer.bits();
-}
-
-Fp32Add::Fp32Add(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : PipelinedUnit(name, {{"align", [](Fp32AddTransaction& t) { fp32_add_align(t.sum, t.a, t.b); },
-                            [](Fp32AddTransaction& t) { t.sum.alignment.aligned ^= 8; },
-                            parameters.at("PipeStages") >= 1},
-                           {"normalise", [](Fp32AddTransaction& t) { mac_add(t.sum, config); },
-                            [](Fp32AddTransaction& t) { t.sum.sum.significand ^= std::uint64_t{1} << 60; },
-                            parameters.at("PipeStages") >= 2},
-                           {"round", [](Fp32AddTransaction& t) { mac_round(t.sum, config, 0); },
-                            [](Fp32AddTransaction& t) { t.sum.code ^= 1; }, false}}),
-      a_i_(*this, "a_i", 32),
-      b_i_(*this, "b_i", 32),
-      z_o_(*this, "z_o", 32),
-      flags_o_(*this, "flags_o", 5),
-      tap_o_(*this, "tap_o", tap_bits(fp32_add_tap_layout())) {}
-
-void Fp32Add::load(Fp32AddTransaction& transaction) const {
-  transaction.a = static_cast<std::uint32_t>(a_i_.value());
-  transaction.b = static_cast<std::uint32_t>(b_i_.value());
-}
-
-void Fp32Add::store(const Fp32AddTransaction& transaction) {
-  z_o_.put(transaction.sum.code);
-  flags_o_.put(transaction.sum.flags.bits());
-  tap_o_.write(pack_fp32_add_taps(transaction.sum));
+std::unique_ptr<UnitModule> make_fp32_add(const char* name, const UnitParameters& parameters) {
+  return std::make_unique<Fp32Add>(name, parameters.at("PipeStages"));
 }
 
 }  // namespace mantissa

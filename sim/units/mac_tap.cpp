@@ -1,21 +1,34 @@
 #include "sim/units/mac_tap.hpp"
 
+#include <array>
+#include <span>
+
 namespace mantissa {
 
-TapLayout mac_tap_layout(const MacConfig& config, int exponent_bits) {
+void fp32_add_align(MacState& state, std::uint32_t a, std::uint32_t b) {
+  state.product = decode(b, formats::fp32, state.flags);
+  mac_align(state, a, fp32_add_datapath.config);
+}
+
+TapLayout mac_tap_layout(const MacDatapath& datapath) {
+  const MacConfig& config = datapath.config;
   const int frame = config.frame_bits();
-  return {{"product", "negative", 1},
-          {"product", "exponent", exponent_bits},
-          {"product", "significand", product_bits(config.a, config.b)},
-          {"align", "shift", exponent_bits},
-          {"align", "subtract", 1},
-          {"align", "larger", frame},
-          {"align", "aligned", frame},
-          {"sum", "sum", frame + 1},
-          {"normalise", "negative", 1},
-          {"normalise", "exponent", exponent_bits},
-          {"normalise", "significand", frame},
-          {"round", "code", config.acc.bits()}};
+  TapLayout layout = {{"product", "negative", 1},
+                      {"product", "exponent", datapath.exponent_bits},
+                      {"product", "significand", product_bits(config.a, config.b)},
+                      {"align", "shift", datapath.exponent_bits},
+                      {"align", "subtract", 1},
+                      {"align", "larger", frame},
+                      {"align", "aligned", frame},
+                      {"sum", "sum", frame + 1},
+                      {"normalise", "negative", 1},
+                      {"normalise", "exponent", datapath.exponent_bits},
+                      {"normalise", "significand", frame},
+                      {"round", "code", config.acc.bits()}};
+  if (!datapath.multiplies) {
+    std::erase_if(layout, [](const TapField& field) { return field.stage == "product"; });
+  }
+  return layout;
 }
 
 int tap_bits(const TapLayout& layout) {
@@ -24,17 +37,19 @@ int tap_bits(const TapLayout& layout) {
   return bits;
 }
 
-Bits pack_mac_taps(const MacTaps& taps, const MacConfig& config, int exponent_bits) {
-  const std::uint64_t values[] = {
+Bits pack_mac_taps(const MacState& state, const MacDatapath& datapath) {
+  const MacTaps taps = mac_taps(state, datapath.config);
+  const std::array<std::uint64_t, 12> values = {
       taps.product.negative,       static_cast<std::uint64_t>(taps.product.exponent),
       taps.product.significand,    static_cast<std::uint64_t>(taps.align.shift),
       taps.align.subtract,         taps.align.larger,
       taps.align.aligned,          taps.sum,
       taps.normalised.negative,    static_cast<std::uint64_t>(taps.normalised.exponent),
       taps.normalised.significand, taps.rounded};
-  const TapLayout layout = mac_tap_layout(config, exponent_bits);
+  const TapLayout layout = mac_tap_layout(datapath);
+  const auto shown = std::span(values).last(layout.size());  // the product stands first
   BitsPacker packer(tap_bits(layout));
-  for (std::size_t i = 0; i < layout.size(); ++i) packer.put(layout[i].bits, values[i]);
+  for (std::size_t i = 0; i < layout.size(); ++i) packer.put(layout[i].bits, shown[i]);
   return packer.bits();
 }
 

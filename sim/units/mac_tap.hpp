@@ -17,10 +17,22 @@ struct TapField {
 };
 using TapLayout = std::vector<TapField>;
 
-// `exponent_bits` is the width of the unit's signed exponents.
-TapLayout mac_tap_layout(const MacConfig& config, int exponent_bits);
+// A unit's datapath, as far as tap_o depends on it.
+struct MacDatapath {
+  MacConfig config = {};
+  int exponent_bits = 9;   // width of its signed exponents
+  bool multiplies = true;  // false: an adder, which has no product to show
+};
+constexpr MacDatapath fp8_mac_datapath(const MacConfig& config) { return {.config = config}; }
+constexpr MacDatapath fp32_fma_datapath = {.config = {.a = formats::fp32, .b = formats::fp32},
+                                           .exponent_bits = 10};
+// The adder of a MAC with an FP32 accumulator: a is the accumulator, b the product.
+constexpr MacDatapath fp32_add_datapath = {.multiplies = false};
+void fp32_add_align(MacState& state, std::uint32_t a, std::uint32_t b);
+
+TapLayout mac_tap_layout(const MacDatapath& datapath);
 int tap_bits(const TapLayout& layout);
-Bits pack_mac_taps(const MacTaps& taps, const MacConfig& config, int exponent_bits);
+Bits pack_mac_taps(const MacState& state, const MacDatapath& datapath);
 
 // The first field in which two taps differ, -1 where there is none.
 int first_difference(const TapLayout& layout, const Bits& expected, const Bits& actual);

@@ -1,44 +1,58 @@
-#include "sim/units/quantizer.hpp"
+// quantizer in SystemC: scale and round, with the register of rtl/quantizer.sv between them.
+#include "sim/units/pipelined_unit.hpp"
+#include "sim/units/unit_configs.hpp"
+#include "sim/units/unit_makers.hpp"
 
 namespace mantissa {
 namespace {
 
-void scale(QuantizerTransaction& t) {
-  t.scaled = decode(t.x, formats::fp32, t.operand_flags).scaled(t.scale);
-}
+struct QuantizerTransaction {
+  std::uint32_t x = 0;
+  int scale = 0;
+  std::uint32_t draw = 0;
+  Exact scaled;
+  Flags operand_flags;
+  Rounded result;
+};
+
+class QuantizerUnit : public PipelinedUnit<QuantizerTransaction> {
+ public:
+  QuantizerUnit(const sc_core::sc_module_name& name, const Conversion& how, int pipe_stages)
+      : PipelinedUnit(
+            name, {{"scale",
+                    [](auto& t) { t.scaled = decode(t.x, formats::fp32, t.operand_flags).scaled(t.scale); },
+                    [](auto& t) { t.scaled.exponent ^= 1; }, pipe_stages >= 1},
+                   {"round",
+                    [how](auto& t) {
+                      t.result = round(t.scaled, how.to, how.rounding, t.draw, how.overflow);
+                      t.result.flags |= t.operand_flags;
+                    },
+                    [](auto& t) { t.result.code ^= 1; }, false}}),
+        rnd_i_(*this, "rnd_i", random_port_bits(how.rounding)),
+        code_o_(*this, "code_o", how.to.bits()) {}
+
+ private:
+  void load(QuantizerTransaction& transaction) const override {
+    transaction.x = x_i_.code();
+    transaction.scale = static_cast<std::int8_t>(scale_i_.value());
+    transaction.draw = rnd_i_.code();
+  }
+  void store(const QuantizerTransaction& transaction) override {
+    code_o_.put(transaction.result.code);
+    flags_o_.put(transaction.result.flags.bits());
+  }
+
+  DataIn x_i_{*this, "x_i", 32};
+  DataIn scale_i_{*this, "scale_i", 8};
+  DataIn rnd_i_;
+  DataOut code_o_;
+  DataOut flags_o_{*this, "flags_o", 5};
+};
 
 }  // namespace
 
-Conversion quantizer_conversion(const UnitParameters& parameters) {
-  return {.to = parameters.format(""),
-          .rounding = parameters.rounding("Round"),
-          .overflow = parameters.at("Saturate") != 0 ? Overflow::saturate : Overflow::ieee};
-}
-
-QuantizerUnit::QuantizerUnit(const sc_core::sc_module_name& name, const UnitParameters& parameters)
-    : PipelinedUnit(name, {{"scale", scale, [](QuantizerTransaction& t) { t.scaled.exponent ^= 1; },
-                            parameters.at("PipeStages") >= 1},
-                           {"round",
-                            [how = quantizer_conversion(parameters)](QuantizerTransaction& t) {
-                              t.result = round(t.scaled, how.to, how.rounding, t.draw, how.overflow);
-                              t.result.flags |= t.operand_flags;
-                            },
-                            [](QuantizerTransaction& t) { t.result.code ^= 1; }, false}}),
-      x_i_(*this, "x_i", 32),
-      scale_i_(*this, "scale_i", 8),
-      rnd_i_(*this, "rnd_i", random_port_bits(parameters.rounding("Round"))),
-      code_o_(*this, "code_o", parameters.format("").bits()),
-      flags_o_(*this, "flags_o", 5) {}
-
-void QuantizerUnit::load(QuantizerTransaction& transaction) const {
-  transaction.x = static_cast<std::uint32_t>(x_i_.value());
-  transaction.scale = static_cast<int>(scale_i_.value() ^ 0x80U) - 0x80;  // two's complement
-  transaction.draw = static_cast<std::uint32_t>(rnd_i_.value());
-}
-
-void QuantizerUnit::store(const QuantizerTransaction& transaction) {
-  code_o_.put(transaction.result.code);
-  flags_o_.put(transaction.result.flags.bits());
+std::unique_ptr<UnitModule> make_quantizer(const char* name, const UnitParameters& parameters) {
+  return std::make_unique<QuantizerUnit>(name, quantizer_conversion(parameters), parameters.at("PipeStages"));
 }
 
 }  // namespace mantissa

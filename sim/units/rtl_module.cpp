@@ -153,7 +153,7 @@ RtlModule::RtlModule(const sc_core::sc_module_name& name, Device& device, const 
     const auto users = std::count_if(inputs_.begin(), inputs_.end(),
                                      [&input](const InputBinding& other) { return other.pin == input.pin; });
     if (input.pin != nullptr && users > 1)
-      find.fail("port " + input.pin->name + " of the device stands for more than one port of the unit");
+      find.fail("port " + input.pin->name + " of the device is mapped to more than one port of the unit");
   }
 }
 

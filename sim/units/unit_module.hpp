@@ -10,6 +10,7 @@
 #include <systemc>
 #include <vector>
 
+#include "models/format/convert.hpp"
 #include "sim/dut/bits.hpp"
 
 namespace mantissa {
@@ -30,6 +31,8 @@ class DataIn : public sc_core::sc_in<Bits> {
   DataIn(UnitModule& owner, const char* name, int width);
   int width() const { return width_; }
   std::uint64_t value() const { return read().value(); }
+  std::uint32_t code() const { return static_cast<std::uint32_t>(value()); }
+  float number() const { return fp32_value(code()); }  // of an FP32 port
 
  private:
   int width_;

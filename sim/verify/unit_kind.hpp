@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/units/unit_module.hpp"
-#include "sim/units/unit_parameters.hpp"
+#include "sim/units/unit_makers.hpp"
 #include "sim/verify/reference.hpp"
 
 namespace mantissa::verify {
@@ -57,7 +56,7 @@ struct UnitKind {
   std::vector<ParameterNote> parameters;
   std::vector<PortNote> ports;  // without clock, reset and handshake, which every unit has
   std::vector<Configuration> configurations;
-  std::function<std::unique_ptr<UnitModule>(const UnitParameters&)> systemc;
+  UnitMaker* systemc = nullptr;
   std::function<std::unique_ptr<Reference>(const UnitParameters&)> reference;
   std::vector<std::string> optional_outputs = {};  // that a foreign device need not have
   std::uint64_t default_transactions = 100000;

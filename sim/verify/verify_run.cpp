@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/support/json.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/verify/rtl_speed.hpp"
 
 namespace mantissa::verify {
 namespace {
-
-using Json = nlohmann::json;
 
 Json to_json(const std::vector<Mismatch::Value>& values) {
   Json list = Json::array();
@@ -100,7 +99,7 @@ VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
   const UnitKind& kind = *job.kind;
   const UnitParameters parameters = kind.complete(job.configuration.parameters);
   const std::unique_ptr<Reference> reference = kind.reference(parameters);
-  const std::unique_ptr<UnitModule> systemc = kind.systemc(parameters);
+  const std::unique_ptr<UnitModule> systemc = kind.systemc("systemc", parameters);
   if (!job.corrupt_stage.empty()) corrupt(*systemc, job);
   Device device(object);
   const DeviceMap map = job.foreign ? job.foreign->map : DeviceMap{};

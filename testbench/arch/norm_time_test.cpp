@@ -7,8 +7,8 @@
 
 #include "models/format/convert.hpp"
 #include "sim/arch/norm_cycles.hpp"
-#include "sim/units/range_bn_backward.hpp"
-#include "sim/units/range_bn_forward.hpp"
+#include "sim/units/unit_makers.hpp"
+#include "sim/units/unit_module.hpp"
 
 namespace mantissa {
 namespace {
@@ -16,22 +16,18 @@ namespace {
 using sc_core::sc_signal;
 
 // Offers one channel twice, without a pause and with room for all results.
-template <class Unit>
 class Driver : public sc_core::sc_module {
  public:
-  Driver(const sc_core::sc_module_name& name, int elements, int chunks)
-      : sc_module(name),
-        elements_(elements),
-        chunks_(chunks),
-        unit_("unit", UnitParameters{{"IndexBits", 20}}) {
-    unit_.clk_i.bind(clk_);
-    unit_.rst_ni.bind(rst_n_);
-    unit_.valid_i.bind(valid_);
-    unit_.ready_i.bind(ready_);
-    unit_.ready_o.bind(unit_ready_);
-    unit_.valid_o.bind(unit_valid_);
-    for (DataIn* port : unit_.inputs()) port->bind(*inputs_.emplace_back(signal(port->width())));
-    for (DataOut* port : unit_.outputs()) port->bind(*outputs_.emplace_back(signal(port->width())));
+  Driver(const sc_core::sc_module_name& name, UnitMaker* make_unit, int elements, int chunks)
+      : sc_module(name), elements_(elements), chunks_(chunks), unit_(make_unit("unit", {{"IndexBits", 20}})) {
+    unit_->clk_i.bind(clk_);
+    unit_->rst_ni.bind(rst_n_);
+    unit_->valid_i.bind(valid_);
+    unit_->ready_i.bind(ready_);
+    unit_->ready_o.bind(unit_ready_);
+    unit_->valid_o.bind(unit_valid_);
+    for (DataIn* port : unit_->inputs()) port->bind(*inputs_.emplace_back(signal(port->width())));
+    for (DataOut* port : unit_->outputs()) port->bind(*outputs_.emplace_back(signal(port->width())));
     SC_HAS_PROCESS(Driver);
     SC_THREAD(run);
   }
@@ -47,14 +43,14 @@ class Driver : public sc_core::sc_module {
   }
   void put(const std::string& port, std::uint64_t value) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (std::string(unit_.inputs()[i]->basename()) == port) {
-        inputs_[i]->write(Bits(unit_.inputs()[i]->width(), value));
+      if (std::string(unit_->inputs()[i]->basename()) == port) {
+        inputs_[i]->write(Bits(unit_->inputs()[i]->width(), value));
       }
     }
   }
   bool last() const {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      if (std::string(unit_.outputs()[i]->basename()) == "last_o") return outputs_[i]->read().value() != 0;
+      if (std::string(unit_->outputs()[i]->basename()) == "last_o") return outputs_[i]->read().value() != 0;
     }
     return false;
   }
@@ -92,7 +88,7 @@ class Driver : public sc_core::sc_module {
 
   int elements_;
   int chunks_;
-  Unit unit_;
+  std::unique_ptr<UnitModule> unit_;
   sc_signal<bool> clk_;
   sc_signal<bool> rst_n_;
   sc_signal<bool> valid_;
@@ -109,15 +105,15 @@ std::uint64_t time_of(int elements, const NormUnitTime& unit) {
 
 // All units in one test: the SystemC kernel elaborates once per process.
 TEST(NormTime, OfOneChannelAsTheClosedForm) {
-  std::vector<std::unique_ptr<Driver<RangeBnForward>>> forward;
-  std::vector<std::unique_ptr<Driver<RangeBnBackward>>> backward;
+  std::vector<std::unique_ptr<Driver>> forward;
+  std::vector<std::unique_ptr<Driver>> backward;
   for (const auto& [elements, chunks] :
        {std::pair(2, 1), std::pair(3, 1), std::pair(4, 2), std::pair(12, 1), std::pair(12, 6),
         std::pair(100, 1), std::pair(100, 50), std::pair(784, 16)}) {
-    forward.push_back(
-        std::make_unique<Driver<RangeBnForward>>(sc_core::sc_gen_unique_name("forward"), elements, chunks));
-    backward.push_back(
-        std::make_unique<Driver<RangeBnBackward>>(sc_core::sc_gen_unique_name("backward"), elements, chunks));
+    forward.push_back(std::make_unique<Driver>(sc_core::sc_gen_unique_name("forward"), make_range_bn_forward,
+                                               elements, chunks));
+    backward.push_back(std::make_unique<Driver>(sc_core::sc_gen_unique_name("backward"),
+                                                make_range_bn_backward, elements, chunks));
     ASSERT_EQ(elements % chunks, 0);
   }
   sc_core::sc_start();

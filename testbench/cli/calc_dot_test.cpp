@@ -2,9 +2,7 @@
 // worked numbers of ARITHMETIC.md 4; bad input.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,12 +14,6 @@ namespace mantissa::test {
 namespace {
 
 using Arguments = std::vector<std::string>;
-
-std::string hex(std::uint32_t value, int digits) {
-  std::array<char, 16> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%0*x", digits, value);
-  return {text.data(), static_cast<std::size_t>(length)};
-}
 
 std::string repeated(const std::string& word, int count) {
   std::string text;
@@ -205,9 +197,9 @@ TEST(CalcDot, BadInputIsRefused) {
   expect_refused({}, "x 3c", "operand a: 'x' is not a hex number");
   expect_refused({"--acc", "fp16"}, "3c 3c 10000",
                  "operand acc: 10000 is out of range; fp16 goes up to ffff");
-  expect_refused({"--kind", "chunk"}, "3c 3c", "unknown accumulator option 'chunk'; known are plain");
+  expect_refused({"--kind", "chunk"}, "3c 3c", "unknown accumulator option 'chunk'; allowed: plain");
   expect_refused({"--kind", "aligned:4"}, "3c 3c", "unknown accumulator option 'aligned:4'");
-  expect_refused({"--round", "up"}, "3c 3c", "unknown rounding 'up'; known are rne");
+  expect_refused({"--round", "up"}, "3c 3c", "unknown rounding 'up'; allowed: rne");
   expect_refused({"--a", "fp16"}, "3c 3c", "operand format fp16 has 16 bits");
   expect_refused({"--acc", "e8m23:bias=200"}, "3c 3c", "reaches beyond fp32");
   expect_refused({"--inner-acc", "fp16"}, "3c 3c", "--inner-acc and --inner-round belong to --kind chunk:G");

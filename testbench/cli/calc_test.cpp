@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,12 +19,6 @@ namespace mantissa::test {
 namespace {
 
 using Arguments = std::vector<std::string>;
-
-std::string hex(std::uint32_t value, int digits) {
-  std::array<char, 16> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%0*x", digits, value);
-  return {text.data(), static_cast<std::size_t>(length)};
-}
 
 std::string letters(std::uint32_t flags) {
   std::string text;

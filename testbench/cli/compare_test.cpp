@@ -146,7 +146,7 @@ TEST_F(Compare, WrongFilesAreErrors) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{good}, "B"},
       {{good, scratch_.path() + "/none.json"}, "no such file"},
-      {{scratch_.path() + "/bad.json", good}, "no report of mantissa"},
+      {{scratch_.path() + "/bad.json", good}, "not a report of mantissa"},
       {{scratch_.path(), good}, "it is a directory"},
       {{good, good, "--top", "-1"}, "'-1'"},
       {{good, good, good}, "unexpected argument"},

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
@@ -159,6 +160,12 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+std::string hex(std::uint32_t code, int digits) {
+  std::array<char, 16> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%0*x", digits, code);
+  return {text.data(), static_cast<std::size_t>(length)};
 }
 
 }  // namespace mantissa::test

@@ -1,6 +1,7 @@
 // Runs the real program as a user would: arguments and standard input in; output, errors and exit code out.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,7 @@ class Conversation {
 };
 
 std::vector<std::string> lines_of(const std::string& text);
+// A code as the program reads and writes it.
+std::string hex(std::uint32_t code, int digits);
 
 }  // namespace mantissa::test

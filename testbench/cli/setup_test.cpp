@@ -103,7 +103,7 @@ TEST_F(Setup, UsesSudoOrSaysWhatRootMustDo) {
 }
 
 TEST_F(Setup, ExplainsFailures) {
-  EXPECT_TRUE(contains(setup("--tests").err, "known are --test"));
+  EXPECT_TRUE(contains(setup("--tests").err, "allowed: --test"));
   stand_in("apt-get", R"([ "$1" = update ] && exit 100)");
   const Finished offline = setup();
   EXPECT_EQ(offline.exit_code, 1);

@@ -153,7 +153,7 @@ TEST_F(TraceCommand, MistakesLeaveNoFile) {
   const std::string csv = write("bad.csv", "Layer, M, N, K,\nx, 1, 2, 0,\n");
   const std::string huge = write("huge.csv", "Layer, M, N, K,\nx, 16777216, 16777216, 16777216,\n");
   const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes{
-      {{"synth", "--net", "vgg"}, "known are resnet18, resnet50, mlp, transformer"},
+      {{"synth", "--net", "vgg"}, "allowed: resnet18, resnet50, mlp, transformer"},
       {{"synth", "--net", "mlp", "--image", "8x8"}, "--image is an option of resnet18"},
       {{"synth", "--net", "resnet18", "--widths", "3,4"}, "--widths is an option of mlp"},
       {{"synth", "--net", "resnet18", "--tokens", "3"}, "--tokens is an option of transformer"},

@@ -102,8 +102,8 @@ TEST(ArchitectureYaml, ImpossibleMachinesAreRefused) {
       {"a_buffer_bytes: 512", "(accepted)"},
       {"a_buffer_bytes: 64 KiB", "mine.yaml:2: a_buffer_bytes is '64 KiB'; it must be a whole number"},
       {"dataflow: ws", "mine.yaml:2: dataflow: unknown dataflow 'ws'"},
-      {"skip_forward: 1", "mine.yaml:2: skip_forward is '1'; known are true, false"},
-      {"row: 4", "mine.yaml:2: unknown key 'row' in 'architecture'; known are name, dataflow, rows, cols"},
+      {"skip_forward: 1", "mine.yaml:2: skip_forward is '1'; allowed: true, false"},
+      {"row: 4", "mine.yaml:2: unknown key 'row' in 'architecture'; allowed: name, dataflow, rows, cols"},
   };
   for (const auto& [line, message] : cases) {
     const std::string said = refused(std::string("name: mine\n").append(line).append("\n"));

@@ -1,4 +1,4 @@
-// sim/configs/README.md documents every key that the loaders know, and no other.
+// sim/configs/KEYS.md documents every key that the loaders know, and no other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@ using Keys = std::set<std::string>;
 // Keys in the first column of the table `| key |` under `## heading`: "| `weights.format` | ...". Several may
 // share a row.
 Keys documented(const std::string& heading) {
-  std::istringstream readme(contents(MANTISSA_SOURCE_DIR "/sim/configs/README.md"));
+  std::istringstream page(contents(MANTISSA_SOURCE_DIR "/sim/configs/KEYS.md"));
   Keys keys;
   bool inside = false;
   bool in_table = false;
   const std::regex word("`([^`]+)`");
-  for (std::string line; std::getline(readme, line);) {
+  for (std::string line; std::getline(page, line);) {
     if (line.rfind("## ", 0) == 0) inside = line == "## " + heading;
     if (line.rfind('|', 0) != 0) in_table = false;
     if (line.rfind("| key |", 0) == 0) in_table = inside;

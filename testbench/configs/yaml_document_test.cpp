@@ -27,13 +27,13 @@ TEST(YamlDocument, KeepsLinesAndOrder) {
 }
 
 TEST(YamlDocument, RefusesWhatAConfigurationDoesNotNeed) {
-  EXPECT_EQ(refused(""), "f:1: there is nothing in it");
-  EXPECT_EQ(refused("# only a comment\n"), "f:1: there is nothing in it");
-  EXPECT_EQ(refused("---\n...\n"), "f:1: there is nothing in it");
+  EXPECT_EQ(refused(""), "f:1: the file is empty");
+  EXPECT_EQ(refused("# only a comment\n"), "f:1: the file is empty");
+  EXPECT_EQ(refused("---\n...\n"), "f:1: the file is empty");
   EXPECT_EQ(refused("- a\n- b\n"), "f:1: not a map of keys and values");
   EXPECT_EQ(refused("word"), "f:1: not a map of keys and values");
-  EXPECT_EQ(refused("a: 1\nb: 2\na: 3\n"), "f:3: key 'a' stands here twice; first in line 1");
-  EXPECT_EQ(refused("a: {b: 1, b: 2}\n"), "f:1: key 'b' stands here twice; first in line 1");
+  EXPECT_EQ(refused("a: 1\nb: 2\na: 3\n"), "f:3: key 'a' appears twice; first in line 1");
+  EXPECT_EQ(refused("a: {b: 1, b: 2}\n"), "f:1: key 'b' appears twice; first in line 1");
   EXPECT_EQ(refused("a:\nb: 1\n"), "f:1: 'a' has no value");
   EXPECT_EQ(refused("a: ~\n"), "f:1: 'a' has no value");
   EXPECT_EQ(refused("a: [1, ~]\n"), "f:1: a value is missing");
@@ -93,12 +93,12 @@ TEST(YamlMap, ReadsAndComplains) {
   bool yes = false;
   map.read("yes", yes);
   EXPECT_TRUE(yes);
-  EXPECT_EQ(refusal([&] { map.read("n", yes); }), "f:1: n is '5'; known are true, false");
+  EXPECT_EQ(refusal([&] { map.read("n", yes); }), "f:1: n is '5'; allowed: true, false");
   map.read("absent", n, {1, 4});
   EXPECT_EQ(n, 5);
   EXPECT_EQ(refusal([&] { map.require("absent"); }), "f:1: 'thing' needs a key 'absent'");
   EXPECT_EQ(refusal([&] { map.finish(); }),
-            "f:6: unknown key 'inside' in 'thing'; known are n, d, many, name, yes, absent");
+            "f:6: unknown key 'inside' in 'thing'; allowed: n, d, many, name, yes, absent");
   EXPECT_TRUE(map.map("inside"));
   EXPECT_EQ(refusal([&] { map.finish(); }), "(accepted)");
   EXPECT_EQ(refusal([&] { map.map("inside")->finish(); }),

@@ -50,7 +50,7 @@ TEST(EnergyTable, TotalIsTheSumOfItsComponents) {
 
 TEST(EnergyTable, NothingIsFree) {
   const std::string message =
-      "energy table 'small' has no price for 'flap wing'; nothing is free: add it to its prices";
+      "energy table 'small' has no price for 'flap wing'; every action needs one: add it to prices";
   EXPECT_EQ(refusal([] { price(small_table(), {{"flap wing", 1}}); }), message);
   EXPECT_EQ(refusal([] { price(small_table(), {{"flap wing", 0}}); }), message);
   for (const char* action : {"multiply e5m2", "multiply e5m2 e5m2 e5m2", "multiply uint8 e5m2", "multiply",

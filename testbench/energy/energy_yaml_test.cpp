@@ -132,7 +132,7 @@ TEST(EnergyYaml, MistakesAreNamedWithTheirLine) {
       {"prices: {draw: {component: random, pj: 1}}", "mine.yaml:4: 'draw' needs a key 'source'"},
       {"prices: {draw: {pj: 1, source: me}}", "mine.yaml:4: 'draw' needs a key 'component'"},
       {"prices: {draw: {component: luck, pj: 1, source: me}}",
-       "mine.yaml:4: component is 'luck'; known are multiply, accumulate, staging, sram, dram, quantize, "
+       "mine.yaml:4: component is 'luck'; allowed: multiply, accumulate, staging, sram, dram, quantize, "
        "random, prune, norm"},
       {"prices: {draw: {component: random, pj: -1, source: me}}", "mine.yaml:4: pj is '-1'; it must be a"},
       {"prices: {draw: {component: random, pj: 1, formula: 1, source: me}}",
@@ -144,7 +144,7 @@ TEST(EnergyYaml, MistakesAreNamedWithTheirLine) {
       {"prices: {draw: {component: random, formula: 1 - 2, source: me}}",
        "mine.yaml:4: the formula gives no energy"},
       {"prices: {draw: {component: random, pj: 1, source: me, joule: 1}}",
-       "mine.yaml:4: unknown key 'joule' in 'draw'; known are component, source, formula, pj"},
+       "mine.yaml:4: unknown key 'joule' in 'draw'; allowed: component, source, formula, pj"},
       {"prices: {draw: 1}", "mine.yaml:4: 'draw' must be a map"},
       {"prices: {align COUNT: {component: accumulate, pj: 1, source: me}}",
        "mine.yaml:4: a price with FORMAT, INTEGER or COUNT needs a formula"},
@@ -157,7 +157,7 @@ TEST(EnergyYaml, MistakesAreNamedWithTheirLine) {
        "mine.yaml:4: formula: formula 'b': unknown name 'b'"},
       {"prices: []", "mine.yaml:4: 'prices' is a list; it must be a map"},
       {"price: {}\nprices: {}",
-       "mine.yaml:4: unknown key 'price' in 'energy table'; known are name, source, node_nm, prices, "
+       "mine.yaml:4: unknown key 'price' in 'energy table'; allowed: name, source, node_nm, prices, "
        "voltage_v, clock_mhz, figures"},
   };
   for (const auto& [text, message] : cases) {

@@ -42,7 +42,7 @@ TEST(Formula, RefusesTheRest) {
   EXPECT_EQ(refused("(1"), "formula '(1': ')' is missing at character 3");
   EXPECT_EQ(refused("c"), "formula 'c': unknown name 'c' at character 2");
   EXPECT_EQ(refused("sin(1)"),
-            "formula 'sin(1)': unknown function 'sin'; there are min, max, pow, sqrt, log2 at character 7");
+            "formula 'sin(1)': unknown function 'sin'; allowed: min, max, pow, sqrt, log2 at character 7");
   EXPECT_EQ(refused("min(1)"), "formula 'min(1)': ',' is missing at character 6");
   for (const char* text : {"-1", "--1", "+1", "1e999", "nan(1)", "inf", "*", ")", "1,2", "a(", "\xff"})
     EXPECT_NE(refused(text), "(accepted)") << text;

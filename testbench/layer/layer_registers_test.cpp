@@ -34,7 +34,7 @@ TEST(LayerRegisters, BadOnesAreRefused) {
   EXPECT_EQ(refused("[1]"), "file: registers of 'fc': is not an object");
   EXPECT_EQ(refused(R"({"tau":-1})"), "file: registers of 'fc': tau is -1; it must be a number from 0");
   EXPECT_EQ(refused(R"({"tau":"x"})"), "file: registers of 'fc': tau is \"x\"; it must be a number from 0");
-  EXPECT_NE(refused(R"({"taw":1})").find("unknown key 'taw'; known are tau"), std::string::npos);
+  EXPECT_NE(refused(R"({"taw":1})").find("unknown key 'taw'; allowed: tau"), std::string::npos);
   EXPECT_NE(refused(R"({"error_format":"e9m9"})").find("error_format: "), std::string::npos);
   EXPECT_NE(refused(R"({"error_format":3})").find("it must be a string"), std::string::npos);
   EXPECT_NE(refused(R"({"scales":{"input":128}})").find("scale of input is 128"), std::string::npos);

@@ -133,16 +133,16 @@ TEST(RecipeYaml, WhatIsNotSaidHasADefault) {
 
 TEST(RecipeYaml, UnknownKeysAreNamedWithTheirLine) {
   EXPECT_EQ(refused(start + e5m2_tensors + "weigths: {format: e5m2}\n"),
-            "mine.yaml:6: unknown key 'weigths' in 'recipe'; known are name, arithmetic, source, weights, "
+            "mine.yaml:6: unknown key 'weigths' in 'recipe'; allowed: name, arithmetic, source, weights, "
             "activations, errors, weight_gradients, errors_for_weights, accumulator, master_weights, "
             "loss_scale, norm, exempt_first, exempt_last, pruning, compression, sampling");
   EXPECT_EQ(refused(start + "activations: {format: e5m2}\nerrors: {format: e5m2}\n"
                             "weights:\n  format: e5m2\n  round: rne\n"),
-            "mine.yaml:7: unknown key 'round' in 'weights'; known are format, overflow, via, scale, "
+            "mine.yaml:7: unknown key 'round' in 'weights'; allowed: format, overflow, via, scale, "
             "scale_exponent, rounding");
   // A key of the other arithmetic is none here.
   EXPECT_EQ(refused(start + "activations: {format: e5m2}\nerrors: {format: e5m2}\nweights: {bits: 8}\n"),
-            "mine.yaml:5: unknown key 'bits' in 'weights'; known are format, overflow, via, scale, "
+            "mine.yaml:5: unknown key 'bits' in 'weights'; allowed: format, overflow, via, scale, "
             "scale_exponent, rounding");
 }
 
@@ -156,7 +156,7 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"weight_gradients: {rounding: up}", "mine.yaml:6: rounding: "},
       {"weight_gradients: {rounding: \"sr:17\"}", "mine.yaml:6: weight_gradients.rounding: 17 random bits"},
       {"weight_gradients: {overflow: wrap}", "mine.yaml:6: overflow: "},
-      {"weight_gradients: {scale: maximum}", "mine.yaml:6: scale is 'maximum'; known are fixed, max, centre"},
+      {"weight_gradients: {scale: maximum}", "mine.yaml:6: scale is 'maximum'; allowed: fixed, max, centre"},
       {"weight_gradients: {scale_exponent: 128}",
        "mine.yaml:6: scale_exponent is '128'; it must be a whole number in -128..127"},
       {"weight_gradients: {scale_exponent: 1.5}",
@@ -171,12 +171,12 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"loss_scale: {kind: constant}", "mine.yaml:6: 'loss_scale' needs a key 'exponent'"},
       {"loss_scale: {kind: constant, exponent: 25}", "mine.yaml:6: exponent is '25'; it must be a whole"},
       {"loss_scale: {kind: constant, exponent: 3, growth_interval: 2}",
-       "mine.yaml:6: unknown key 'growth_interval' in 'loss_scale'; known are kind, exponent"},
+       "mine.yaml:6: unknown key 'growth_interval' in 'loss_scale'; allowed: kind, exponent"},
       {"loss_scale: {kind: dynamic, exponent: 3, floors: [{step: 5, exponent: 9}, {step: 4, exponent: 9}]}",
        "mine.yaml:6: loss_scale: "},
-      {"norm: {kind: standard, chunks: 4}", "mine.yaml:6: unknown key 'chunks' in 'norm'; known are kind"},
+      {"norm: {kind: standard, chunks: 4}", "mine.yaml:6: unknown key 'chunks' in 'norm'; allowed: kind"},
       {"norm: {kind: range, constant: mine}", "mine.yaml:6: constant: "},
-      {"exempt_first: yes", "mine.yaml:6: exempt_first is 'yes'; known are true, false"},
+      {"exempt_first: yes", "mine.yaml:6: exempt_first is 'yes'; allowed: true, false"},
       {"pruning: {sparsity: 1}",
        "mine.yaml:6: sparsity is '1'; it must be a number in 0..0.9999999999999999"},
       {"pruning: {sparsity: nan}", "mine.yaml:6: sparsity is 'nan'"},
@@ -187,7 +187,7 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"compression: {warm_up: 0.5}", "mine.yaml:6: 'warm_up' is a word; it must be a list of numbers"},
       {"compression: {warm_up: [[0.5]]}", "mine.yaml:6: 'warm_up' must be a list of numbers"},
       {"sampling: {levels: 127}", "mine.yaml:6: sampling: needs arithmetic fp32"},
-      {"name: again", "mine.yaml:6: key 'name' stands here twice; first in line 1"},
+      {"name: again", "mine.yaml:6: key 'name' appears twice; first in line 1"},
   };
   for (const auto& [line, message] : cases) {
     std::string text = start + e5m2_tensors;

@@ -104,11 +104,11 @@ TEST_F(ReportDirectory, WhatIsTheUsersIsRefused) {
 
   fs::create_directory(in_scratch("fake"));
   std::ofstream(in_scratch("fake") / "report.json") << "{}";
-  EXPECT_TRUE(contains(refusal([&] { write_report(report, in_scratch("fake")); }), "no report"));
+  EXPECT_TRUE(contains(refusal([&] { write_report(report, in_scratch("fake")); }), "not a report"));
   fs::create_directories(in_scratch("nested") / "report.json");
   EXPECT_TRUE(contains(refusal([&] { write_report(report, in_scratch("nested")); }), "'report.json'"));
   std::ofstream(in_scratch("file")) << "mine";
-  EXPECT_TRUE(contains(refusal([&] { write_report(report, in_scratch("file")); }), "no directory"));
+  EXPECT_TRUE(contains(refusal([&] { write_report(report, in_scratch("file")); }), "not a directory"));
   EXPECT_TRUE(contains(refusal([&] { write_report(report, "."); }), "current directory"));
   EXPECT_TRUE(contains(refusal([&] { write_report(report, "/"); }), "root"));
   EXPECT_TRUE(contains(refusal([&] { write_report(report, ""); }), "no name"));

@@ -175,17 +175,17 @@ TEST_F(ReportReader, SaysWhatIsWrongWithAFile) {
   ASSERT_NE(pass, std::string::npos);
   twice.replace(pass, 15, "forward");
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"", "no JSON"},
-      {good.substr(0, good.size() / 2), "no JSON"},
-      {"[1, 2]", "no report of mantissa"},
+      {"", "not valid JSON"},
+      {good.substr(0, good.size() / 2), "not valid JSON"},
+      {"[1, 2]", "not a report of mantissa"},
       {"{\"mantissa_report\": 2}", "version 2"},
       {"{\"mantissa_report\": [[[]]]}", "version unknown"},
       {"{\"mantissa_report\": 1}", "no key 'version'"},
       {without("layers"), "no key 'layers'"},
       {without("seed"), "no key 'seed'"},
       {without("arch"), "no key 'arch'"},
-      {twice, "there twice"},
-      {std::string(100000, '['), "no JSON"},
+      {twice, "is a duplicate"},
+      {std::string(100000, '['), "not valid JSON"},
   };
   for (const auto& [text, words] : cases) {
     const std::string path = file(text);

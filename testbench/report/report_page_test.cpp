@@ -165,9 +165,9 @@ TEST(ToolsPlot, SaysWhatIsWrong) {
     EXPECT_EQ(std::count(run.output.begin(), run.output.end(), '\n'), 1) << run.output;
     return run.output;
   };
-  EXPECT_TRUE(contains(said("{"), "no JSON"));
-  EXPECT_TRUE(contains(said("[]"), "no report of mantissa"));
-  EXPECT_TRUE(contains(said("{\"mantissa_report\": 2}"), "no report of mantissa"));
+  EXPECT_TRUE(contains(said("{"), "not valid JSON"));
+  EXPECT_TRUE(contains(said("[]"), "not a mantissa report"));
+  EXPECT_TRUE(contains(said("{\"mantissa_report\": 2}"), "not a mantissa report"));
   EXPECT_EQ(run_process({python, plot, path + "x", "--out", scratch.path()}).exit_code, 2);
   EXPECT_EQ(run_process({python, plot, "--help"}).exit_code, 0);
   std::ofstream(path) << report_json(tiny_report());

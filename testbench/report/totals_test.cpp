@@ -84,7 +84,8 @@ TEST(Totals, AReportThatBreaksALawIsRefused) {
   const std::vector<Violation> violations{
       {"macs + skipped", [](ReplayReport& r) { ++r.passes[1].cost.skipped; }},
       {"macs + skipped", [](ReplayReport& r) { r.passes[0].groups = 2; }},
-      {"64-bit", [](ReplayReport& r) { r.passes[0].gemm.m = r.passes[0].gemm.n = std::int64_t{1} << 40; }},
+      {"fit 64 bits",
+       [](ReplayReport& r) { r.passes[0].gemm.m = r.passes[0].gemm.n = std::int64_t{1} << 40; }},
       {"negative size", [](ReplayReport& r) { r.passes[0].gemm.m = -4; }},
       {"not in 0..1", [](ReplayReport& r) { r.passes[0].utilization = 1.01; }},
       {"not in 0..1", [nan](ReplayReport& r) { r.passes[0].utilization = nan; }},
@@ -98,7 +99,7 @@ TEST(Totals, AReportThatBreaksALawIsRefused) {
       {"energy of 0 tables", [](ReplayReport& r) { r.passes[0].energy.clear(); }},
       {"in the place of", [](ReplayReport& r) { r.passes[0].energy[0].table = "other"; }},
       {"batch norm with MACs", [](ReplayReport& r) { r.passes[0].kind = trace::LayerKind::batchnorm; }},
-      {"no pass of a replay", [](ReplayReport& r) { r.passes[0].pass = Pass::update; }},
+      {"not a pass of a replay", [](ReplayReport& r) { r.passes[0].pass = Pass::update; }},
       {"no clock", [](ReplayReport& r) { r.clock_mhz = 0; }},
       {"no array", [](ReplayReport& r) { r.rows = 0; }},
   };

@@ -91,12 +91,12 @@ TEST_F(SmallSet, DamagedFilesAreRefusedByName) {
     write_gz(path, bytes);
     EXPECT_NE(complaint().find(path.string() + ": " + why), std::string::npos) << complaint();
   };
-  refused("images-idx3", idx({2, 1, 2}, "abc"), "has 3 elements, but its header promises 4");
+  refused("images-idx3", idx({2, 1, 2}, "abc"), "has 3 elements, but its header says 4");
   refused("images-idx3", idx({2, 1, 2}, "abcde"), "has 5 elements");
   refused("images-idx3", idx({0x7fffffff, 0x7fffffff, 2}, "abcd"),
-          "has 4 elements, but its header promises far more");
-  refused("images-idx3", "short", "is no IDX file");
-  refused("images-idx3", idx({2, 2}, "abcd"), "is no IDX file");
+          "has 4 elements, but its header says far more");
+  refused("images-idx3", "short", "is not an IDX file");
+  refused("images-idx3", idx({2, 2}, "abcd"), "is not an IDX file");
   write_gz(file("train", "images-idx3"), idx({2, 1, 2}, "abcd"));
   refused("labels-idx1", idx({1}, {3}), "has 1 labels for 2 images");
   refused("labels-idx1", idx({2}, {3, 10}), "label 1 is 10");

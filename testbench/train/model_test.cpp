@@ -149,7 +149,7 @@ TEST(Model, RefusesRecipesThatAreNotForOneMachine) {
   for (const char* name : {"dgc", "zipml"}) {
     EXPECT_NE(mantissa::test::refusal([&] {
                 Model(test::toy_network(), test::toy_recipe(name), 1);
-              }).find("not for training on one machine"),
+              }).find("cannot be trained on one machine"),
               std::string::npos);
   }
 }

@@ -172,8 +172,8 @@ TEST(Trainer, SaysWhereTheFirstNaNStands) {
     FAIL() << "a learning rate of 1e30 should not train";
   } catch (const Diverged& diverged) {
     const std::string what = diverged.what();
-    EXPECT_NE(what.find("the loss of step "), std::string::npos) << what;
-    EXPECT_NE(what.find("is in second.output"), std::string::npos) << what;
+    EXPECT_NE(what.find("loss is not finite at step "), std::string::npos) << what;
+    EXPECT_NE(what.find("Inf or NaN in second.output"), std::string::npos) << what;
   }
 }
 
@@ -189,7 +189,7 @@ TEST(Trainer, AValidationThatIsNoNumberIsADivergedRun) {
     FAIL() << "infinite weights should not give a loss";
   } catch (const Diverged& diverged) {
     EXPECT_EQ(std::string(diverged.what()),
-              "the loss of a validation after step 0 is no number; the first Inf or NaN is in first.weight");
+              "loss is not finite at the validation after step 0; first Inf or NaN in first.weight");
   }
 }
 

@@ -1,5 +1,5 @@
-"""What the documents name exists: links lead somewhere, commands and tools are there, and so are the files that the
-README of a room lists.
+"""What the documents name exists: links lead somewhere, commands, their options and tools are there, and so are the
+files that the README of a room lists. And a README is one page.
 
     doc_rules.py [ROOT]         prints every breach as file:line: what is wrong, and fails if there is one
 """
@@ -10,11 +10,16 @@ import sys
 import tree_rules
 
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
-COMMAND = re.compile(r"(?:`|^\s*(?:\$ |build/release/)?)mantissa ([a-z][a-z0-9_]*)\b")
+COMMAND = re.compile(r"(?:`|[|&] |^\s*(?:\$ |build/release/)?)mantissa ([a-z][a-z0-9_]*)\b([^`|&#]*)")
+OPTION = re.compile(r"(?<=\s)(--[a-z][\w-]*)")
 TOOL = re.compile(r"(?<![\w/.])(tools/[A-Za-z_][\w./-]*)")
 SUBCOMMAND = re.compile(r'program\.add_subcommand\(\s*"(\w+)"')
+OPTION_NAME = re.compile(r'"--([a-z][\w-]*)"|\bparameter\("(\w+)"')  # add_option("--seed"; parameter("acc"
 # What the README of a room may list without an ending.
 ENDINGS = ("", ".hpp", ".cpp", ".h", ".sv")
+# Lines and columns of the first page that a visitor sees, and of the page of a room.
+FRONT_PAGE = (120, 100)
+ROOM_PAGE = (90, 120)
 
 
 def documents(root):
@@ -34,8 +39,11 @@ class Documents:
         self.root = root
         self.breaches = []
         self.commands = set()
+        self.options = {"--help", "--version"}
         for path in tree_rules.files_below(root, "sim/cli", (".cpp",)):
-            self.commands.update(SUBCOMMAND.findall("\n".join(tree_rules.read_lines(root, path))))
+            source = "\n".join(tree_rules.read_lines(root, path))
+            self.commands.update(SUBCOMMAND.findall(source))
+            self.options.update("--" + (name or parameter) for name, parameter in OPTION_NAME.findall(source))
 
     def _exists(self, *path):
         return os.path.exists(os.path.join(self.root, *path))
@@ -43,7 +51,17 @@ class Documents:
     def check(self):
         for path in documents(self.root):
             self._check(path)
+            if os.path.basename(path) == "README.md":
+                self._check_page(path, *(FRONT_PAGE if path == "README.md" else ROOM_PAGE))
         return self.breaches
+
+    def _check_page(self, path, most_lines, most_columns):
+        lines = tree_rules.read_lines(self.root, path)
+        if len(lines) > most_lines:
+            self.breaches.append(f"{path}:{most_lines + 1}: {len(lines)} lines (this page has at most {most_lines})")
+        for number, line in enumerate(lines, 1):
+            if len(line) > most_columns:
+                self.breaches.append(f"{path}:{number}: {len(line)} columns (this page has at most {most_columns})")
 
     def _check(self, path):
         here = os.path.dirname(path)
@@ -54,9 +72,13 @@ class Documents:
             if line.lstrip().startswith("```"):
                 in_code = not in_code
                 continue
-            for command in COMMAND.findall(line):
+            # A pipe leads to a command in a shell, and to a cell in a table.
+            for command, arguments in COMMAND.findall(line.replace("| ", ", ") if line.startswith("|") else line):
                 if command not in self.commands:
                     breach(f"no command 'mantissa {command}'")
+                for option in OPTION.findall(arguments):
+                    if option not in self.options:
+                        breach(f"no option {option} of mantissa")
             for tool in TOOL.findall(line):
                 if not self._exists(tool.rstrip(".")):
                     breach(f"no {tool}")

@@ -7,9 +7,9 @@
 #include <random>
 
 #include "models/array/tile_steps.hpp"
-#include "sim/units/int_array.hpp"
-#include "sim/units/mac_array.hpp"
+#include "sim/units/array_unit.hpp"
 #include "sim/units/skip_window.hpp"
+#include "sim/units/unit_configs.hpp"
 
 namespace mantissa {
 namespace {
@@ -159,11 +159,8 @@ std::vector<OneTile> random_tiles(std::mt19937_64& engine, int rows) {
   return tiles;
 }
 
-template <class Unit>
-std::unique_ptr<Driver> driver_of(const UnitParameters& parameters, int pipe_latency, std::mt19937_64& engine,
-                                  std::uint64_t zero, std::uint64_t one) {
-  const SkipWindow window = skip_window_config(parameters);
-  auto unit = std::make_unique<Unit>(sc_core::sc_gen_unique_name("unit"), parameters);
+std::unique_ptr<Driver> driver_of(std::unique_ptr<ArrayUnit> unit, const SkipWindow& window, int pipe_latency,
+                                  std::mt19937_64& engine, std::uint64_t zero, std::uint64_t one) {
   return std::make_unique<Driver>(sc_core::sc_gen_unique_name("driver"), std::move(unit), window,
                                   pipe_latency, random_tiles(engine, window.rows), zero, one);
 }
@@ -194,7 +191,8 @@ TEST(MacArrayTime, ComputeAndDrainAsTheClosedForm) {
       for (const int port : {1, 3, 4, 16}) {
         const int stages = port == 3 ? 0 : 1;
         const UnitParameters parameters = float_array(rows, cols, depth, port, stages);
-        drivers.push_back(driver_of<MacArrayUnit>(parameters, 1 + stages, engine, 0x80, 0x3C));
+        drivers.push_back(driver_of(make_mac_array(sc_core::sc_gen_unique_name("unit"), parameters, {}),
+                                    skip_window_config(parameters), 1 + stages, engine, 0x80, 0x3C));
       }
     }
   }
@@ -209,7 +207,8 @@ TEST(IntArrayTime, ComputeAndDrainAsTheClosedForm) {
       for (const int port : {1, 3, 4, 16}) {
         const int stages = port == 3 ? 0 : 1;
         const UnitParameters parameters = int_array(rows, cols, depth, port, stages, rows == 4 ? 16 : 8);
-        drivers.push_back(driver_of<IntArrayUnit>(parameters, 1 + stages, engine, 0, 0x80));
+        drivers.push_back(driver_of(make_int_array(sc_core::sc_gen_unique_name("unit"), parameters, {}),
+                                    skip_window_config(parameters), 1 + stages, engine, 0, 0x80));
       }
     }
   }

@@ -7,7 +7,8 @@
 #include <memory>
 #include <sstream>
 
-#include "sim/units/fp8_mac.hpp"
+#include "sim/units/unit_makers.hpp"
+#include "sim/units/unit_module.hpp"
 
 namespace mantissa {
 namespace {
@@ -35,26 +36,26 @@ std::string identifier(const std::string& vcd, const std::string& signal) {
 
 TEST(UnitTrace, ShowsEveryPort) {
   const fs::path base = fs::path(testing::TempDir()) / ("unit_trace_" + std::to_string(::getpid()));
-  Fp8Mac unit("unit", e5m2_fp32());
+  const std::unique_ptr<UnitModule> unit = make_fp8_mac("unit", e5m2_fp32());
   sc_signal<bool> clk, rst_n, valid, ready, unit_ready, unit_valid;
-  unit.clk_i.bind(clk);
-  unit.rst_ni.bind(rst_n);
-  unit.valid_i.bind(valid);
-  unit.ready_i.bind(ready);
-  unit.ready_o.bind(unit_ready);
-  unit.valid_o.bind(unit_valid);
+  unit->clk_i.bind(clk);
+  unit->rst_ni.bind(rst_n);
+  unit->valid_i.bind(valid);
+  unit->ready_i.bind(ready);
+  unit->ready_o.bind(unit_ready);
+  unit->valid_o.bind(unit_valid);
   std::vector<std::unique_ptr<sc_signal<Bits>>> data;
   const auto bind = [&data](auto* port) {
     data.push_back(
         std::make_unique<sc_signal<Bits>>(sc_core::sc_gen_unique_name("data"), Bits(port->width())));
     port->bind(*data.back());
   };
-  for (DataIn* port : unit.inputs()) bind(port);
-  for (DataOut* port : unit.outputs()) bind(port);
+  for (DataIn* port : unit->inputs()) bind(port);
+  for (DataOut* port : unit->outputs()) bind(port);
 
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   sc_core::sc_trace_file* file = sc_core::sc_create_vcd_trace_file(base.c_str());
-  unit.trace(file);
+  unit->trace(file);
   rst_n.write(true);
   valid.write(true);
   ready.write(true);

@@ -122,7 +122,7 @@ const std::string valid_only =
 TEST(ForeignDevice, ValidWithoutReadyAndResetActiveHigh) {
   const Finished run = verify(valid_only + "--map 'rst_ni=!rst' --map valid_o=out_valid");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  EXPECT_EQ(run.out.find("nothing drives"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("does not drive"), std::string::npos) << run.out;
   const Finished inverted = verify(valid_only + "--map rst_ni=rst --map valid_o=out_valid");
   EXPECT_EQ(inverted.exit_code, 1) << "a reset of the wrong sense passed";
 }
@@ -159,9 +159,10 @@ TEST(ForeignDevice, OddNamesAndWhatIsLeftOutIsListed) {
       "--dut $F/wide_mac.sv --dut $F/odd_ports_mac.sv --top odd_ports_mac --latency 0 --map a_i=op__a --map "
       "b_i=op.b");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  EXPECT_NE(run.out.find("not compared, for the device does not have it: flags_o tap_o\n"), std::string::npos)
+  EXPECT_NE(run.out.find("not compared, because the device lacks it: flags_o tap_o\n"), std::string::npos)
       << run.out;
-  EXPECT_NE(run.out.find("that nothing drives, held at 0: test_mode\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("that the bench does not drive, held at 0: test_mode\n"), std::string::npos)
+      << run.out;
 }
 
 TEST(ForeignDevice, UnitMayFollowTheFiles) {
@@ -243,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRequest{"TwoPortsOnOne",
                    "--dut $F/wide_mac.sv --top wide_mac --latency 0 --map a_i=opa --map b_i=opa --map "
                    "acc_i=addend --map acc_o=result",
-                   "port opa of the device stands for more than one port of the unit"},
+                   "port opa of the device is mapped to more than one port of the unit"},
         BadRequest{"MapFileIsADirectory", "--dut $F/wide_mac.sv --top wide_mac --map-file $F",
                    "no such file"},
         BadRequest{"UnknownStage", "--corrupt rouding", "has no stage 'rouding'; it has product"},

@@ -50,7 +50,7 @@ class Results:
         return f"{abs(gap):.2f} {'below' if gap > 0 else 'above'} `{base}` ({of})"
 
     def at_most_below(self, name, base, points):
-        """Whether `name` is at most so many points below `base`; None where that is not known."""
+        """Whether `name` is at most `points` below `base`; None where that is not known."""
         if self.diverged(name):
             return False
         gap = self.gap(name, base)
@@ -110,7 +110,7 @@ def stochastic_sums(results):
 
 
 def claims(results):
-    """(claim, the figure elsewhere, ours, what is asked for, whether it holds or None where nothing is asked for)"""
+    """(claim, the figure elsewhere, ours, acceptance criterion, whether it holds or None where there is none)"""
     def against(name, base, points):
         ours = results.text(name)
         if results.finished(name) and results.finished(base):
@@ -134,7 +134,7 @@ def claims(results):
         ("... gradients rounded to nearest", "generalises worse on large ResNets",
          *shown(results.text("fp8-rne"), f"without loss scaling {results.text('fp8-unscaled-rne')}, "
                 f"{flushed(results, 'fp8-unscaled-rne')} of the errors become zero")),
-        ("... first and last layer in E5M2, too", "the authors keep them in FP32", *shown(results.text("fp8-all-layers"))),
+        ("... first and last layer also in E5M2", "the authors keep them in FP32", *shown(results.text("fp8-all-layers"))),
         ("8-bit integers with Range BN (Banner)", "no loss on ImageNet", *against("int8-rangebn", "fp32", 0.7)),
         ("... Range BN in FP32", "as standard BN on ResNet-50", *against("fp32-rangebn", "fp32", 0.3)),
         ("... gradients rounded to nearest", "SR is indispensable", *shown(results.text("int8-rne"))),
@@ -161,6 +161,6 @@ def table(results, epochs):
     word = {True: "holds", False: "**does not hold**", None: ""}
     lines = [f"ResNet-8 (8, 16, 32 channels) on Fashion-MNIST, batch 128, {epochs} epochs; validation accuracy after the last "
              "one, mean and range where there is more than one seed; differences in points, over the seeds that both have.", "",
-             "| claim | elsewhere | here | asked for | |", "|---|---|---|---|---|"]
+             "| claim | elsewhere | here | acceptance criterion | |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(row[:4])} | {word[row[4]]} |" for row in claims(results)]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,7 @@
 // double_sampler: values in and around [-M, M], of every kind, at scales from nothing to where s / M
 // overflows.
-#include "sim/units/double_sampler.hpp"
+
+#include "models/sampling/double_sampler.hpp"
 
 #include <array>
 #include <cmath>
@@ -22,19 +23,7 @@ class DoubleSamplerReference : public Reference {
   explicit DoubleSamplerReference(const UnitParameters& parameters)
       : random_bits_(parameters.at("RndBits")),
         vectors_(stimulus::find_vector_unit("double_sampler")
-                     .build({{"round", Rounding::sr(random_bits_).name()}})),
-        value_(coverage_, "v", fp32),
-        no_scale_(coverage_.declare("M = 0")),
-        no_scale_inf_(coverage_.declare("M = 0, v infinite")),
-        overflown_(coverage_.declare("s / M overflows")),
-        zero_times_inf_(coverage_.declare("s / M overflows, v = 0")),
-        exact_(coverage_.declare("on a level")),
-        below_top_(coverage_.declare("between the two highest levels")),
-        at_top_(coverage_.declare("on the highest level")),
-        above_top_(coverage_.declare("above the highest level")),
-        infinite_(coverage_.declare("position infinite")),
-        carry_(coverage_.declare("F + R = 2^r: up")),
-        no_carry_(coverage_.declare("F + R = 2^r - 1: not up")) {
+                     .build({{"round", Rounding::sr(random_bits_).name()}})) {
     for (int both = 0; both < 4; ++both) {
       ups_[both] = coverage_.declare(std::string("first ") + ((both & 1) != 0 ? "up" : "down") + ", second " +
                                      ((both & 2) != 0 ? "up" : "down"));
@@ -149,18 +138,18 @@ class DoubleSamplerReference : public Reference {
 
   int random_bits_;
   stimulus::VectorUnit vectors_;
-  OperandBins value_;
-  int no_scale_;
-  int no_scale_inf_;
-  int overflown_;
-  int zero_times_inf_;
-  int exact_;
-  int below_top_;
-  int at_top_;
-  int above_top_;
-  int infinite_;
-  int carry_;
-  int no_carry_;
+  OperandBins value_{coverage_, "v", fp32};
+  int no_scale_ = coverage_.declare("M = 0");
+  int no_scale_inf_ = coverage_.declare("M = 0, v infinite");
+  int overflown_ = coverage_.declare("s / M overflows");
+  int zero_times_inf_ = coverage_.declare("s / M overflows, v = 0");
+  int exact_ = coverage_.declare("on a level");
+  int below_top_ = coverage_.declare("between the two highest levels");
+  int at_top_ = coverage_.declare("on the highest level");
+  int above_top_ = coverage_.declare("above the highest level");
+  int infinite_ = coverage_.declare("position infinite");
+  int carry_ = coverage_.declare("F + R = 2^r: up");
+  int no_carry_ = coverage_.declare("F + R = 2^r - 1: not up");
   std::array<int, 4> ups_{};
 };
 
@@ -187,7 +176,7 @@ UnitKind double_sampler_kind() {
       .configurations = {{"sr:16", {}},
                          {"sr:8, 1 stage", {{"RndBits", 8}, {"PipeStages", 1}}},
                          {"sr:32, 2 stages", {{"RndBits", 32}, {"PipeStages", 2}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<DoubleSamplerUnit>("systemc", p); },
+      .systemc = make_double_sampler,
       .reference = [](const UnitParameters& p) { return std::make_unique<DoubleSamplerReference>(p); },
       .optional_outputs = {"invalid_o"},
   };

@@ -1,6 +1,6 @@
 // fp32_div: bins are the two normalisations of a quotient and the rounding.
-#include "sim/units/fp32_div.hpp"
 
+#include "models/format/round.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -12,11 +12,7 @@ class Fp32DivReference : public VectorReference {
   explicit Fp32DivReference(const UnitParameters& /*parameters*/)
       : VectorReference(
             stimulus::find_vector_unit("fp32_div").build({}), {0, 1}, {0, 1},
-            {.invalid = true, .divide_by_zero = true, .overflow = true, .underflow = true, .inexact = true}),
-        quotient_(coverage_, "quotient", formats::fp32),
-        rounding_(coverage_, formats::fp32, Rounding::rne()),
-        at_least_one_(coverage_.declare("significands' quotient 1 or more")),
-        below_one_(coverage_.declare("significands' quotient below 1")) {
+            {.invalid = true, .divide_by_zero = true, .overflow = true, .underflow = true, .inexact = true}) {
     coverage_.exclude("quotient -nan", "the canonical NaN is positive");
   }
 
@@ -45,10 +41,10 @@ class Fp32DivReference : public VectorReference {
   }
 
  private:
-  OperandBins quotient_;
-  RoundingBins rounding_;
-  int at_least_one_;
-  int below_one_;
+  OperandBins quotient_{coverage_, "quotient", formats::fp32};
+  RoundingBins rounding_{coverage_, formats::fp32, Rounding::rne()};
+  int at_least_one_ = coverage_.declare("significands' quotient 1 or more");
+  int below_one_ = coverage_.declare("significands' quotient below 1");
 };
 
 }  // namespace
@@ -66,7 +62,7 @@ UnitKind fp32_div_kind() {
                 {"z_o", "32", "a_i / b_i"},
                 {"flags_o", "5", "invalid, divide by zero, overflow, underflow, inexact"}},
       .configurations = {{"radix 2", {}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp32Div>("systemc", p); },
+      .systemc = make_fp32_div,
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp32DivReference>(p); },
       .optional_outputs = {"flags_o"},
   };

@@ -1,6 +1,6 @@
 // fp32_mul: bins are the rounding and the border between subnormal and normal products.
-#include "sim/units/fp32_mul.hpp"
 
+#include "models/format/round.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -10,13 +10,7 @@ namespace {
 class Fp32MulReference : public VectorReference {
  public:
   explicit Fp32MulReference(const UnitParameters& /*parameters*/)
-      : VectorReference(stimulus::find_vector_unit("fp32_mul").build({}), {0, 1}, {0, 1}),
-        product_(coverage_, "product", formats::fp32),
-        rounding_(coverage_, formats::fp32, Rounding::rne()),
-        carry_(coverage_.declare("significands' product 2 or more")),
-        no_carry_(coverage_.declare("significands' product below 2")),
-        tiny_(coverage_.declare("rounds up to the smallest normal, tiny")),
-        not_tiny_(coverage_.declare("rounds up to the smallest normal, not tiny")) {
+      : VectorReference(stimulus::find_vector_unit("fp32_mul").build({}), {0, 1}, {0, 1}) {
     coverage_.exclude("product -nan", "the canonical NaN is positive");
   }
 
@@ -39,12 +33,12 @@ class Fp32MulReference : public VectorReference {
   }
 
  private:
-  OperandBins product_;
-  RoundingBins rounding_;
-  int carry_;
-  int no_carry_;
-  int tiny_;
-  int not_tiny_;
+  OperandBins product_{coverage_, "product", formats::fp32};
+  RoundingBins rounding_{coverage_, formats::fp32, Rounding::rne()};
+  int carry_ = coverage_.declare("significands' product 2 or more");
+  int no_carry_ = coverage_.declare("significands' product below 2");
+  int tiny_ = coverage_.declare("rounds up to the smallest normal, tiny");
+  int not_tiny_ = coverage_.declare("rounds up to the smallest normal, not tiny");
 };
 
 }  // namespace
@@ -64,7 +58,7 @@ UnitKind fp32_mul_kind() {
       .configurations = {{"combinational", {}},
                          {"1 stage", {{"PipeStages", 1}}},
                          {"2 stages", {{"PipeStages", 2}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp32Mul>("systemc", p); },
+      .systemc = make_fp32_mul,
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp32MulReference>(p); },
       .optional_outputs = {"flags_o"},
   };

@@ -1,13 +1,11 @@
 // fp8_mac: every operand pair can meet every kind of accumulator; bins are those of its stages.
-#include "sim/units/fp8_mac.hpp"
 
 #include <algorithm>
 
-#include "sim/verify/datapath_bins.hpp"
-#include "sim/verify/datapath_view.hpp"
+#include "sim/units/unit_configs.hpp"
+#include "sim/verify/datapath_reference.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
-#include "sim/verify/vector_reference.hpp"
 
 namespace mantissa::verify {
 namespace {
@@ -19,52 +17,33 @@ stimulus::VectorUnit mac_vectors(const MacConfig& config) {
                                                       {"round", config.rounding.name()}});
 }
 
-class Fp8MacReference : public VectorReference {
+class Fp8MacReference : public DatapathReference {
  public:
-  explicit Fp8MacReference(const UnitParameters& parameters)
-      : VectorReference(mac_vectors(fp8_mac_config(parameters)),
-                        {0, 1, 2, fp8_mac_config(parameters).rounding.stochastic() ? 3 : -1}, {0, 1}),
-        config_(fp8_mac_config(parameters)),
-        bins_(coverage_, config_),
-        accumulators_(stimulus::many_corner_codes(config_.acc)) {}
+  explicit Fp8MacReference(const MacConfig& config)
+      : DatapathReference(mac_vectors(config), {0, 1, 2, config.rounding.stochastic() ? 3 : -1},
+                          fp8_mac_datapath(config)),
+        accumulators_(stimulus::many_corner_codes(config.acc)) {}
 
   // All pairs of operands; the accumulators of a pair are the format's corners and what meets its product:
   // the product with either sign and its neighbours, and values that make it a tie or leave only its sticky
   // bit.
   std::uint64_t exhaustive_count() const override {
-    return (std::uint64_t{1} << (config_.a.bits() + config_.b.bits())) * accumulators_per_pair;
+    return (std::uint64_t{1} << (config().a.bits() + config().b.bits())) * accumulators_per_pair;
   }
 
   Transaction exhaustive_stimulus(std::uint64_t index) override {
     const std::uint64_t which = index % accumulators_per_pair;
     const std::uint64_t pair = index / accumulators_per_pair;
-    const auto a = static_cast<std::uint32_t>(pair & config_.a.code_mask());
-    const auto b = static_cast<std::uint32_t>(pair >> config_.a.bits());
+    const auto a = static_cast<std::uint32_t>(pair & config().a.code_mask());
+    const auto b = static_cast<std::uint32_t>(pair >> config().a.bits());
     stimulus::Dice dice(pair, which);
-    return {Bits(config_.a.bits(), a), Bits(config_.b.bits(), b),
-            Bits(config_.acc.bits(), accumulator(a, b, which)),
-            Bits(random_port_bits(config_.rounding), dice.next() >> 32)};
-  }
-
-  void accept(const Transaction& inputs) override {
-    const std::vector<std::uint32_t> fields = fields_of(inputs);
-    const MacState state = state_of(fields);
-    sample_operands(fields, {state.code, state.flags.bits()});
-    bins_.sample(state, draw_of(fields));
-    expect({Bits(config_.acc.bits(), state.code), Bits(5, state.flags.bits()),
-            pack_mac_taps(mac_taps(state, config_), config_, fp8_mac_exponent_bits)},
-           inputs);
-  }
-
-  std::vector<std::string> explain(const Transaction& cause) const override {
-    std::vector<std::string> lines = VectorReference::explain(cause);
-    const std::vector<std::string> stages = datapath_view(state_of(fields_of(cause)), config_);
-    lines.insert(lines.end(), stages.begin(), stages.end());
-    return lines;
+    return {Bits(config().a.bits(), a), Bits(config().b.bits(), b),
+            Bits(config().acc.bits(), accumulator(a, b, which)),
+            Bits(random_port_bits(config().rounding), dice.next() >> 32)};
   }
 
   std::string diagnose(const Expected& expected, const Transaction& actual) const override {
-    const Format& format = config_.acc;
+    const Format& format = config().acc;
     const auto want = static_cast<std::uint32_t>(expected.outputs[0].value());
     const auto got = static_cast<std::uint32_t>(actual[0].value());
     if (want == got) return "flags";
@@ -81,44 +60,28 @@ class Fp8MacReference : public VectorReference {
     return {};
   }
 
-  TapLayout tap_layout() const override { return mac_tap_layout(config_, fp8_mac_exponent_bits); }
-
  private:
   static constexpr std::uint64_t accumulators_per_pair = 72;
-
-  std::uint32_t draw_of(const std::vector<std::uint32_t>& fields) const {
-    return config_.rounding.stochastic() ? fields[3] : 0;
-  }
-  MacState state_of(const std::vector<std::uint32_t>& fields) const {
-    MacState state;
-    mac_multiply(state, fields[0], fields[1], config_);
-    mac_align(state, fields[2], config_);
-    mac_add(state, config_);
-    mac_round(state, config_, draw_of(fields));
-    return state;
-  }
 
   std::uint32_t accumulator(std::uint32_t a, std::uint32_t b, std::uint64_t which) const {
     if (which < accumulators_.size()) return accumulators_[which];
     // Around the product, and at distances where its bits fall on guard, round and sticky.
     Flags ignored;
-    const Exact product = multiply(decode(a, config_.a), decode(b, config_.b), ignored);
+    const Exact product = multiply(decode(a, config().a), decode(b, config().b), ignored);
     stimulus::Dice dice(std::uint64_t{a} << 8 | b, which);
-    if (!product.is_finite()) return stimulus::random_code(dice, config_.acc);
+    if (!product.is_finite()) return stimulus::random_code(dice, config().acc);
     if (which < accumulators_.size() + 12) {
       const std::uint64_t offset = which - accumulators_.size();
       const Exact signed_product = offset % 2 == 0 ? product : product.negated();
-      const std::uint32_t near = round(signed_product, config_.acc, Rounding::rtz(), 0, Overflow::ieee).code;
+      const std::uint32_t near = round(signed_product, config().acc, Rounding::rtz(), 0, Overflow::ieee).code;
       const auto step = static_cast<std::uint32_t>(offset / 2);  // 0, +1, +2, -1, -2, and half of it
       if (step < 3) return near + step;
       if (step < 5) return near - (step - 2);
-      return round(signed_product.scaled(-1), config_.acc, Rounding::rtz(), 0, Overflow::ieee).code;
+      return round(signed_product.scaled(-1), config().acc, Rounding::rtz(), 0, Overflow::ieee).code;
     }
-    return stimulus::random_code_near(dice, config_.acc, product.exponent, config_.frame_bits() + 2);
+    return stimulus::random_code_near(dice, config().acc, product.exponent, config().frame_bits() + 2);
   }
 
-  MacConfig config_;
-  DatapathBins bins_;
   std::vector<std::uint32_t> accumulators_;
 };
 
@@ -158,8 +121,9 @@ UnitKind fp8_mac_kind() {
             operand_formats(e4m3, e4m3)
                 .with({{"AccExp", 6}, {"AccMan", 5}, {"AccRound", sr}, {"RndBits", 13}, {"PipeStages", 3}})}},
           {"e5m2 fp16", operand_formats(e5m2, e5m2).with({{"AccExp", 5}, {"AccMan", 10}})}, "AccRound"),
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Mac>("systemc", p); },
-      .reference = [](const UnitParameters& p) { return std::make_unique<Fp8MacReference>(p); },
+      .systemc = make_fp8_mac,
+      .reference =
+          [](const UnitParameters& p) { return std::make_unique<Fp8MacReference>(fp8_mac_config(p)); },
       .optional_outputs = {"flags_o", "tap_o"},
   };
 }

@@ -1,5 +1,6 @@
 // fp8_mul: all pairs of operands can be run; bins are the classes of operands and product.
-#include "sim/units/fp8_mul.hpp"
+
+#include "models/mac/fp8_mul.hpp"
 
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
@@ -31,10 +32,7 @@ class Fp8MulReference : public VectorReference {
   explicit Fp8MulReference(const UnitParameters& parameters)
       : VectorReference(mul_vectors(parameters), {0, 1}, {0, 1}, possible_flags(parameters)),
         a_(parameters.format("A")),
-        b_(parameters.format("B")),
-        product_(coverage_, "product", formats::fp32),
-        carry_(coverage_.declare("significands' product 2 or more")),
-        no_carry_(coverage_.declare("significands' product below 2")) {
+        b_(parameters.format("B")) {
     if (!a_.has_inf() && !b_.has_inf()) {
       for (const char* bin : {"product +inf", "product -inf"}) coverage_.exclude(bin, "no operand has Inf");
     }
@@ -67,9 +65,9 @@ class Fp8MulReference : public VectorReference {
  private:
   Format a_;
   Format b_;
-  OperandBins product_;
-  int carry_;
-  int no_carry_;
+  OperandBins product_{coverage_, "product", formats::fp32};
+  int carry_ = coverage_.declare("significands' product 2 or more");
+  int no_carry_ = coverage_.declare("significands' product below 2");
 };
 
 }  // namespace
@@ -95,7 +93,7 @@ UnitKind fp8_mul_kind() {
                          {"subnormal products, 1 stage",
                           operand_formats(Format::parse("e5m2:bias=70"), Format::parse("e5m2:bias=77"))
                               .with({{"PipeStages", 1}})}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Mul>("systemc", p); },
+      .systemc = make_fp8_mul,
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp8MulReference>(p); },
       .optional_outputs = {"invalid_o"},
   };

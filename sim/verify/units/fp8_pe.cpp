@@ -1,6 +1,8 @@
 // fp8_pe: sums of random length, cleared with an operand pair or between pairs.
-#include "sim/units/fp8_pe.hpp"
 
+#include "models/mac/fp8_pe.hpp"
+
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/datapath_bins.hpp"
 #include "sim/verify/datapath_view.hpp"
 #include "sim/verify/units/unit_table.hpp"
@@ -11,15 +13,7 @@ namespace {
 
 class Fp8PeReference : public Reference {
  public:
-  explicit Fp8PeReference(const UnitParameters& parameters)
-      : config_(fp8_pe_config(parameters)),
-        a_bins_(coverage_, "a", config_.a),
-        b_bins_(coverage_, "b", config_.b),
-        sum_bins_(coverage_, "sum", config_.acc),
-        datapath_(coverage_, config_),
-        clear_(coverage_.declare("clear with operands")),
-        clear_only_(coverage_.declare("clear without operands")),
-        minus_zero_(coverage_.declare("-0 becomes +0")) {
+  explicit Fp8PeReference(const UnitParameters& parameters) : config_(fp8_pe_config(parameters)) {
     coverage_.exclude("sum -zero", "a step that rounds to zero gives +0");
     coverage_.exclude("sum -nan", "the canonical NaN is positive");
     if (config_.a.min_quantum() + config_.b.min_quantum() >= config_.acc.min_exponent()) {
@@ -49,7 +43,7 @@ class Fp8PeReference : public Reference {
     const bool clear = inputs[0].value() != 0;
     coverage_.hit_if(clear && acc_ != 0, clear_);
     if (clear) acc_ = 0;
-    sample(state_of(a, b, acc_), a, b);
+    sample(mac_state(a, b, acc_, config_), a, b);
     before_.push_back(acc_);
     acc_ = fp8_pe(a, b, acc_, config_);
     sum_bins_.sample(acc_);
@@ -72,10 +66,9 @@ class Fp8PeReference : public Reference {
     if (cause != answered_) return lines;  // taken but not yet due: from which sum is not known here
     lines.push_back("golden sum before: " +
                     described_value(Bits(config_.acc.bits(), answered_from_), config_.acc));
-    const MacState state = state_of(static_cast<std::uint32_t>(cause[1].value()),
-                                    static_cast<std::uint32_t>(cause[2].value()), answered_from_);
-    const std::vector<std::string> stages = datapath_view(state, config_);
-    lines.insert(lines.end(), stages.begin(), stages.end());
+    const MacState state = mac_state(static_cast<std::uint32_t>(cause[1].value()),
+                                     static_cast<std::uint32_t>(cause[2].value()), answered_from_, config_);
+    for (std::string& stage : datapath_view(state, config_)) lines.push_back(std::move(stage));
     return lines;
   }
 
@@ -96,15 +89,6 @@ class Fp8PeReference : public Reference {
             Bits(config_.b.bits(), operand(dice, config_.b))};
   }
 
-  MacState state_of(std::uint32_t a, std::uint32_t b, std::uint32_t sum) const {
-    MacState state;
-    mac_multiply(state, a, b, config_);
-    mac_align(state, sum, config_);
-    mac_add(state, config_);
-    mac_round(state, config_, 0);
-    return state;
-  }
-
   void sample(const MacState& state, std::uint32_t a, std::uint32_t b) {
     a_bins_.sample(a);
     b_bins_.sample(b);
@@ -113,13 +97,13 @@ class Fp8PeReference : public Reference {
   }
 
   MacConfig config_;
-  OperandBins a_bins_;
-  OperandBins b_bins_;
-  OperandBins sum_bins_;
-  DatapathBins datapath_;
-  int clear_;
-  int clear_only_;
-  int minus_zero_;
+  OperandBins a_bins_{coverage_, "a", config_.a};
+  OperandBins b_bins_{coverage_, "b", config_.b};
+  OperandBins sum_bins_{coverage_, "sum", config_.acc};
+  DatapathBins datapath_{coverage_, config_};
+  int clear_ = coverage_.declare("clear with operands");
+  int clear_only_ = coverage_.declare("clear without operands");
+  int minus_zero_ = coverage_.declare("-0 becomes +0");
   std::uint32_t acc_ = 0;
   std::deque<std::uint32_t> before_;  // the sums that the answers still owed started from
   Transaction answered_;              // the cause of the last answer, and the sum before it
@@ -147,7 +131,7 @@ UnitKind fp8_pe_kind() {
       .configurations = {{"e5m2 fp32", operand_formats(e5m2, e5m2)},
                          {"e5m2 fp16", operand_formats(e5m2, e5m2).with({{"AccExp", 5}, {"AccMan", 10}})},
                          {"e4m3 e5m2 bf16", operand_formats(e4m3, e5m2).with({{"AccMan", 7}})}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<Fp8Pe>("systemc", p); },
+      .systemc = make_fp8_pe,
       .reference = [](const UnitParameters& p) { return std::make_unique<Fp8PeReference>(p); },
       .back_pressure = false,
   };

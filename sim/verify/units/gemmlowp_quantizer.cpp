@@ -1,7 +1,7 @@
 // gemmlowp_quantizer: values in and around the range, ties among them, and registers of every kind.
-#include "sim/units/gemmlowp_quantizer.hpp"
 
 #include "models/format/convert.hpp"
+#include "models/quantize/gemmlowp.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
@@ -23,13 +23,6 @@ class GemmlowpReference : public VectorReference {
                         {0, 1, 2, parameters.rounding("Round").stochastic() ? 3 : -1}, {0, 1}),
         bits_(parameters.at("Bits")),
         rounding_(parameters.rounding("Round")),
-        invalid_(coverage_.declare("steps NaN")),
-        negative_(coverage_.declare("steps negative: 0")),
-        inside_(coverage_.declare("steps inside the range")),
-        clamped_(coverage_.declare("steps above the range: the top")),
-        infinite_(coverage_.declare("steps +Inf: the top")),
-        up_to_top_(coverage_.declare("rounds up to the top")),
-        above_top_(coverage_.declare("would round up above the top")),
         rounding_bins_(coverage_, fp32, rounding_) {}
 
   // The controller writes no NaN or negative inverse; the formulas hold for them all the same.
@@ -70,13 +63,13 @@ class GemmlowpReference : public VectorReference {
  private:
   int bits_;
   Rounding rounding_;
-  int invalid_;
-  int negative_;
-  int inside_;
-  int clamped_;
-  int infinite_;
-  int up_to_top_;
-  int above_top_;
+  int invalid_ = coverage_.declare("steps NaN");
+  int negative_ = coverage_.declare("steps negative: 0");
+  int inside_ = coverage_.declare("steps inside the range");
+  int clamped_ = coverage_.declare("steps above the range: the top");
+  int infinite_ = coverage_.declare("steps +Inf: the top");
+  int up_to_top_ = coverage_.declare("rounds up to the top");
+  int above_top_ = coverage_.declare("would round up above the top");
   RoundingBins rounding_bins_;
 };
 
@@ -110,8 +103,7 @@ UnitKind gemmlowp_quantizer_kind() {
                                    {"16 bits, 2 stages", integers(16, Rounding::rne(), 2)},
                                    {"16 bits sr:32, 2 stages", integers(16, Rounding::sr(32), 2)}},
                                   {"8 bits", integers(8, Rounding::rne(), 0)}, "Round"),
-      .systemc =
-          [](const UnitParameters& p) { return std::make_unique<GemmlowpQuantizerUnit>("systemc", p); },
+      .systemc = make_gemmlowp_quantizer,
       .reference = [](const UnitParameters& p) { return std::make_unique<GemmlowpReference>(p); },
       .optional_outputs = {"invalid_o"},
   };

@@ -1,9 +1,9 @@
 // int_array: tiles of all shapes, cut into steps, windows and beats; what drains are the golden tile's sums.
-#include "sim/units/int_array.hpp"
 
 #include <optional>
 
 #include "sim/units/skip_window.hpp"
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/tile_cut.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
@@ -70,24 +70,7 @@ class IntTilePlan {
 
 class IntArrayReference : public Reference {
  public:
-  explicit IntArrayReference(const UnitParameters& parameters)
-      : array_(int_array_config(parameters)),
-        a_zero_(coverage_.declare("a zero")),
-        a_largest_(coverage_.declare("a largest")),
-        b_zero_(coverage_.declare("b zero")),
-        b_largest_(coverage_.declare("b largest")),
-        skip_on_(coverage_.declare("skipping on")),
-        skip_off_(coverage_.declare("skipping off")),
-        one_step_(coverage_.declare("tile of one step")),
-        steps_(coverage_.declare("tile of several steps")),
-        all_rows_(coverage_.declare("all rows in use")),
-        no_row_(coverage_.declare("no row in use")),
-        idle_skipped_(coverage_.declare("unused row holds values, skipping on")),
-        idle_dense_(coverage_.declare("unused row holds values, skipping off")),
-        fits_(coverage_.declare("no sum wraps")),
-        wraps_(coverage_.declare("sum wraps")),
-        wraps_early_(coverage_.declare("sum wraps in a step before the last")),
-        fits_again_(coverage_.declare("sum wraps not in the tile after one that did")) {
+  explicit IntArrayReference(const UnitParameters& parameters) : array_(int_array_config(parameters)) {
     const SkipWindow& window = array_.skip_window;
     const std::uint64_t longest = static_cast<std::uint64_t>(window.window) * (window.depth + 2);
     if (longest << (array_.a_bits + array_.b_bits) <= std::uint64_t{1} << array_.acc_bits) {
@@ -208,22 +191,22 @@ class IntArrayReference : public Reference {
   std::int64_t k_before_last_step_ = 0;
   bool wrapped_before_ = false;  // the tile before it
 
-  int a_zero_;
-  int a_largest_;
-  int b_zero_;
-  int b_largest_;
-  int skip_on_;
-  int skip_off_;
-  int one_step_;
-  int steps_;
-  int all_rows_;
-  int no_row_;
-  int idle_skipped_;
-  int idle_dense_;
-  int fits_;
-  int wraps_;
-  int wraps_early_;
-  int fits_again_;
+  int a_zero_ = coverage_.declare("a zero");
+  int a_largest_ = coverage_.declare("a largest");
+  int b_zero_ = coverage_.declare("b zero");
+  int b_largest_ = coverage_.declare("b largest");
+  int skip_on_ = coverage_.declare("skipping on");
+  int skip_off_ = coverage_.declare("skipping off");
+  int one_step_ = coverage_.declare("tile of one step");
+  int steps_ = coverage_.declare("tile of several steps");
+  int all_rows_ = coverage_.declare("all rows in use");
+  int no_row_ = coverage_.declare("no row in use");
+  int idle_skipped_ = coverage_.declare("unused row holds values, skipping on");
+  int idle_dense_ = coverage_.declare("unused row holds values, skipping off");
+  int fits_ = coverage_.declare("no sum wraps");
+  int wraps_ = coverage_.declare("sum wraps");
+  int wraps_early_ = coverage_.declare("sum wraps in a step before the last");
+  int fits_again_ = coverage_.declare("sum wraps not in the tile after one that did");
 };
 
 UnitParameters size(int rows, int cols) { return {{"Rows", rows}, {"Cols", cols}}; }
@@ -266,7 +249,7 @@ UnitKind int_array_kind() {
                          {"4x4 16x8",
                           size(4, 4).with({{"ABits", 16}, {"Depth", 1}, {"Port", 16}, {"AccBits", 26}})},
                          {"16x16", {}, false}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<IntArrayUnit>("systemc", p); },
+      .systemc = make_int_array,
       .reference = [](const UnitParameters& p) { return std::make_unique<IntArrayReference>(p); },
       .default_transactions = 20000,
   };

@@ -1,5 +1,6 @@
 // int_mac: sums on both sides of 2^AccBits, and what overflow_o remembers.
-#include "sim/units/int_mac.hpp"
+
+#include "models/mac/int_mac.hpp"
 
 #include <algorithm>
 
@@ -14,10 +15,7 @@ class IntMacReference : public Reference {
   explicit IntMacReference(const UnitParameters& parameters)
       : b_bits_(parameters.at("BWidth")),
         acc_bits_(parameters.at("AccBits")),
-        limit_(std::uint64_t{1} << acc_bits_),
-        last_(coverage_.declare("sum 2^AccBits - 1")),
-        first_(coverage_.declare("sum 2^AccBits")),
-        largest_(coverage_.declare("largest product")) {
+        limit_(std::uint64_t{1} << acc_bits_) {
     for (const char* clear : {"kept", "cleared"}) {
       for (const char* before : {"none before", "wrapped before"}) {
         for (const char* now : {"fits", "wraps"}) {
@@ -77,9 +75,9 @@ class IntMacReference : public Reference {
   int b_bits_;
   int acc_bits_;
   std::uint64_t limit_;
-  int last_;
-  int first_;
-  int largest_;
+  int last_ = coverage_.declare("sum 2^AccBits - 1");
+  int first_ = coverage_.declare("sum 2^AccBits");
+  int largest_ = coverage_.declare("largest product");
   std::vector<int> overflow_;  // cleared x wrapped before x wraps now
   bool sticky_ = false;
 };
@@ -105,7 +103,7 @@ UnitKind int_mac_kind() {
       .configurations = {{"8 x 8", {}},
                          {"8 x 16, 1 stage", {{"BWidth", 16}, {"PipeStages", 1}}},
                          {"8 x 8, 17-bit sums", {{"AccBits", 17}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<IntMac>("systemc", p); },
+      .systemc = make_int_mac,
       .reference = [](const UnitParameters& p) { return std::make_unique<IntMacReference>(p); },
   };
 }

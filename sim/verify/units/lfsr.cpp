@@ -1,7 +1,6 @@
 // lfsr: loads of seeds, zero among them, and draws between them.
 #include "models/random/lfsr.hpp"
 
-#include "sim/units/lfsr.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
@@ -10,11 +9,7 @@ namespace {
 class LfsrReference : public Reference {
  public:
   explicit LfsrReference(const UnitParameters& parameters)
-      : leap_(parameters.at("Leap")),
-        draws_(parameters.at("Draws")),
-        zero_bin_(coverage_.declare("seed 0")),
-        other_bin_(coverage_.declare("seed other than 0")),
-        reload_bin_(coverage_.declare("load after draws")) {}
+      : leap_(parameters.at("Leap")), draws_(parameters.at("Draws")) {}
 
   Transaction stimulus(std::uint64_t index, stimulus::Dice& dice) override {
     if (index == 0) return {Bits(32, 1)};
@@ -61,9 +56,9 @@ class LfsrReference : public Reference {
 
   int leap_;
   int draws_;
-  int zero_bin_;
-  int other_bin_;
-  int reload_bin_;
+  int zero_bin_ = coverage_.declare("seed 0");
+  int other_bin_ = coverage_.declare("seed other than 0");
+  int reload_bin_ = coverage_.declare("load after draws");
   bool drawn_ = false;
   std::optional<Lfsr> generator_;
   Transaction cause_;    // the seed of the generator
@@ -86,7 +81,7 @@ UnitKind lfsr_kind() {
       .configurations = {{"leap16", {}},
                          {"leap1", {{"Leap", 1}}},
                          {"two draws", {{"Leap", 13}, {"Draws", 2}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<LfsrUnit>("systemc", p); },
+      .systemc = make_lfsr,
       .reference = [](const UnitParameters& p) { return std::make_unique<LfsrReference>(p); },
   };
 }

@@ -1,9 +1,9 @@
 // mac_array: tiles of all shapes, cut into steps, windows and beats; what drains is the golden tile.
-#include "sim/units/mac_array.hpp"
 
 #include <algorithm>
 
 #include "sim/stimulus/vector_unit.hpp"
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/units/mac_array_tiles.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
@@ -19,27 +19,7 @@ class MacArrayReference : public Reference {
   explicit MacArrayReference(const UnitParameters& parameters)
       : array_(mac_array_config(parameters)),
         leap_(parameters.at("Leap")),
-        lanes_(array_.cols, Lfsr(1, leap_)),
-        a_bins_(coverage_, "a", array_.a),
-        b_bins_(coverage_, "b", array_.b),
-        sum_bins_(coverage_, "accumulator", array_.accumulator),
-        c_bins_(coverage_, "c", array_.drain.to),
-        flag_bins_(
-            coverage_,
-            {.invalid = !array_.drain.to.has_nan(), .overflow = true, .underflow = true, .inexact = true}),
-        skip_on_(coverage_.declare("skipping on")),
-        skip_off_(coverage_.declare("skipping off")),
-        one_step_(coverage_.declare("tile of one step")),
-        steps_(coverage_.declare("tile of several steps")),
-        suppressed_(coverage_.declare("zero of A skipped against Inf or NaN")),
-        multiplied_(coverage_.declare("zero of A multiplied with Inf or NaN")),
-        unused_zero_(coverage_.declare("unused row against Inf or NaN")),
-        all_rows_(coverage_.declare("all rows in use")),
-        unused_rows_(coverage_.declare("unused rows")),
-        no_row_(coverage_.declare("no row in use")),
-        zero_seed_bin_(coverage_.declare("seed 0")),
-        load_bin_(coverage_.declare("lanes loaded")),
-        more_tiles_(coverage_.declare("tile without a load before it")) {
+        lanes_(array_.cols, Lfsr(1, leap_)) {
     const bool b_special = array_.b.has_inf() || array_.b.has_nan();
     for (const char* name : {"zero of A", "unused row against"}) {
       if (!b_special) coverage_.exclude(name, "B has neither Inf nor NaN");
@@ -220,24 +200,26 @@ class MacArrayReference : public Reference {
   int rows_in_use_ = 0;
   bool loaded_ = false;
 
-  OperandBins a_bins_;
-  OperandBins b_bins_;
-  OperandBins sum_bins_;
-  OperandBins c_bins_;
-  FlagBins flag_bins_;
-  int skip_on_;
-  int skip_off_;
-  int one_step_;
-  int steps_;
-  int suppressed_;
-  int multiplied_;
-  int unused_zero_;
-  int all_rows_;
-  int unused_rows_;
-  int no_row_;
-  int zero_seed_bin_;
-  int load_bin_;
-  int more_tiles_;
+  OperandBins a_bins_{coverage_, "a", array_.a};
+  OperandBins b_bins_{coverage_, "b", array_.b};
+  OperandBins sum_bins_{coverage_, "accumulator", array_.accumulator};
+  OperandBins c_bins_{coverage_, "c", array_.drain.to};
+  FlagBins flag_bins_{
+      coverage_,
+      {.invalid = !array_.drain.to.has_nan(), .overflow = true, .underflow = true, .inexact = true}};
+  int skip_on_ = coverage_.declare("skipping on");
+  int skip_off_ = coverage_.declare("skipping off");
+  int one_step_ = coverage_.declare("tile of one step");
+  int steps_ = coverage_.declare("tile of several steps");
+  int suppressed_ = coverage_.declare("zero of A skipped against Inf or NaN");
+  int multiplied_ = coverage_.declare("zero of A multiplied with Inf or NaN");
+  int unused_zero_ = coverage_.declare("unused row against Inf or NaN");
+  int all_rows_ = coverage_.declare("all rows in use");
+  int unused_rows_ = coverage_.declare("unused rows");
+  int no_row_ = coverage_.declare("no row in use");
+  int zero_seed_bin_ = coverage_.declare("seed 0");
+  int load_bin_ = coverage_.declare("lanes loaded");
+  int more_tiles_ = coverage_.declare("tile without a load before it");
 };
 
 UnitParameters size(int rows, int cols) { return {{"Rows", rows}, {"Cols", cols}}; }
@@ -311,7 +293,7 @@ UnitKind mac_array_kind() {
            {"8x8", size(8, 8).with({{"Depth", 4}, {"Port", 8}}), false},
            {"16x16", {}, false}},
           {"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}})}, "CRound"),
-      .systemc = [](const UnitParameters& p) { return std::make_unique<MacArrayUnit>("systemc", p); },
+      .systemc = make_mac_array,
       .reference = [](const UnitParameters& p) { return std::make_unique<MacArrayReference>(p); },
       .optional_outputs = {"tap_o"},
       .default_transactions = 20000,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/stimulus/vector_unit.hpp"
-#include "sim/units/mac_array.hpp"
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/reference.hpp"
 #include "sim/verify/units/tile_cut.hpp"
 

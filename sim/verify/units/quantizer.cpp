@@ -1,8 +1,8 @@
 // quantizer: values around the target's range at every scale; bins are where a value falls and how it rounds.
-#include "sim/units/quantizer.hpp"
 
 #include <tuple>
 
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
@@ -22,15 +22,7 @@ class QuantizerReference : public VectorReference {
   explicit QuantizerReference(const UnitParameters& parameters)
       : VectorReference(quantizer_vectors(quantizer_conversion(parameters)),
                         {0, 1, quantizer_conversion(parameters).rounding.stochastic() ? 2 : -1}, {0, 1}),
-        how_(quantizer_conversion(parameters)),
-        rounding_(coverage_, how_.to, how_.rounding),
-        down_(coverage_.declare("scale negative")),
-        unscaled_(coverage_.declare("scale 0")),
-        up_(coverage_.declare("scale positive")),
-        below_(coverage_.declare("value below half the smallest number")),
-        subnormal_(coverage_.declare("result subnormal")),
-        to_normal_(coverage_.declare("subnormal value rounds to the smallest normal number")),
-        to_max_(coverage_.declare("value above the largest number rounds back to it")) {
+        how_(quantizer_conversion(parameters)) {
     if (how_.to.mantissa_bits == 0)
       coverage_.exclude("result subnormal", "the format has no subnormal numbers");
     if (!nearest_or_stochastic(traits_of(how_.rounding.mode)))
@@ -64,14 +56,14 @@ class QuantizerReference : public VectorReference {
   }
 
   Conversion how_;
-  RoundingBins rounding_;
-  int down_;
-  int unscaled_;
-  int up_;
-  int below_;
-  int subnormal_;
-  int to_normal_;
-  int to_max_;
+  RoundingBins rounding_{coverage_, how_.to, how_.rounding};
+  int down_ = coverage_.declare("scale negative");
+  int unscaled_ = coverage_.declare("scale 0");
+  int up_ = coverage_.declare("scale positive");
+  int below_ = coverage_.declare("value below half the smallest number");
+  int subnormal_ = coverage_.declare("result subnormal");
+  int to_normal_ = coverage_.declare("subnormal value rounds to the smallest normal number");
+  int to_max_ = coverage_.declare("value above the largest number rounds back to it");
 };
 
 UnitParameters target(const Format& to, Rounding rounding = Rounding::rne()) {
@@ -112,7 +104,7 @@ UnitKind quantizer_kind() {
                       target(Format::parse("e4m3:fnuz"), Rounding::sr(8)).with({{"PipeStages", 1}})},
                      {"fp16 sr:13", target(fp16, Rounding::sr(13))}},
                     {"e4m3", target(e4m3)}, "Round"),
-      .systemc = [](const UnitParameters& p) { return std::make_unique<QuantizerUnit>("systemc", p); },
+      .systemc = make_quantizer,
       .reference = [](const UnitParameters& p) { return std::make_unique<QuantizerReference>(p); },
       .optional_outputs = {"flags_o"},
   };

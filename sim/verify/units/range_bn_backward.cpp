@@ -1,11 +1,11 @@
 // range_bn_backward: gradients of whole channels, with the statistics that the forward pass saved or others.
-#include "sim/units/range_bn_backward.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
+#include "models/norm/range_bn.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
 #include "sim/verify/units/range_bn_channel.hpp"
@@ -17,10 +17,7 @@ namespace {
 class RangeBnBackwardReference : public StreamReference {
  public:
   explicit RangeBnBackwardReference(const UnitParameters& parameters)
-      : index_bits_(parameters.at("IndexBits")),
-        x_(coverage_, "x", formats::fp32),
-        g_(coverage_, "g", formats::fp32),
-        dx_(coverage_, "dx", formats::fp32) {
+      : index_bits_(parameters.at("IndexBits")) {
     coverage_.exclude("dx -nan", "NaN results are canonical");
   }
 
@@ -82,9 +79,9 @@ class RangeBnBackwardReference : public StreamReference {
   }
 
   int index_bits_;
-  OperandBins x_;
-  OperandBins g_;
-  OperandBins dx_;
+  OperandBins x_{coverage_, "x", formats::fp32};
+  OperandBins g_{coverage_, "g", formats::fp32};
+  OperandBins dx_{coverage_, "dx", formats::fp32};
   int one_chunk_ = coverage_.declare("one chunk");
   int many_chunks_ = coverage_.declare("several chunks");
   int apart_ = coverage_.declare("argmax and argmin apart");
@@ -122,7 +119,7 @@ UnitKind range_bn_backward_kind() {
                 {"second_o", "32", "+0 or dbeta"},
                 {"last_o", "1", "the channel ends here"}},
       .configurations = {{"20-bit indices", {}}, {"10-bit indices", {{"IndexBits", 10}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RangeBnBackward>("systemc", p); },
+      .systemc = make_range_bn_backward,
       .reference = [](const UnitParameters& p) { return std::make_unique<RangeBnBackwardReference>(p); },
       .exclusions = {{.instance = "range_bn_backward",
                       .line = "default: state_d = StScan",

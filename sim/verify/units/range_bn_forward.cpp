@@ -1,11 +1,12 @@
 // range_bn_forward: whole channels, their statistics alone, and normalisation with statistics that are given.
-#include "sim/units/range_bn_forward.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
+#include "models/norm/range_bn.hpp"
+#include "sim/units/range_bn_codes.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
 #include "sim/verify/units/range_bn_channel.hpp"
@@ -17,10 +18,7 @@ namespace {
 class RangeBnForwardReference : public StreamReference {
  public:
   explicit RangeBnForwardReference(const UnitParameters& parameters)
-      : index_bits_(parameters.at("IndexBits")),
-        x_(coverage_, "x", formats::fp32),
-        gamma_(coverage_, "gamma", formats::fp32),
-        y_(coverage_, "y", formats::fp32) {
+      : index_bits_(parameters.at("IndexBits")) {
     // The only NaN that an operation gives is positive.
     coverage_.exclude("y -nan", "NaN results are canonical");
   }
@@ -131,9 +129,9 @@ class RangeBnForwardReference : public StreamReference {
   }
 
   int index_bits_;
-  OperandBins x_;
-  OperandBins gamma_;
-  OperandBins y_;
+  OperandBins x_{coverage_, "x", formats::fp32};
+  OperandBins gamma_{coverage_, "gamma", formats::fp32};
+  OperandBins y_{coverage_, "y", formats::fp32};
   std::vector<int> modes_ = {coverage_.declare("mode: statistics"), coverage_.declare("mode: normalise"),
                              coverage_.declare("mode: both")};
   int one_chunk_ = coverage_.declare("one chunk");
@@ -175,7 +173,7 @@ UnitKind range_bn_forward_kind() {
                 {"second_o", "32", "+0, argmin or inv"},
                 {"last_o", "1", "the channel ends here"}},
       .configurations = {{"20-bit indices", {}}, {"10-bit indices", {{"IndexBits", 10}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RangeBnForward>("systemc", p); },
+      .systemc = make_range_bn_forward,
       .reference = [](const UnitParameters& p) { return std::make_unique<RangeBnForwardReference>(p); },
       .exclusions = {{.instance = "u_div", .signal = "a_", .reason = "the dividend is always 1"},
                      {.instance = "u_div.u_round", .line = "else if (inf_i)", .reason = "s is at least eps"},

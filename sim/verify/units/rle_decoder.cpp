@@ -1,10 +1,10 @@
 // rle_decoder: messages that fill their tensor, leave zeros at its end, or do not fit.
-#include "sim/units/rle_decoder.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
 
+#include "models/compress/run_length.hpp"
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
 #include "sim/verify/operand_bins.hpp"
@@ -17,7 +17,7 @@ namespace {
 class RleDecoderReference : public StreamReference {
  public:
   explicit RleDecoderReference(const UnitParameters& parameters)
-      : length_bits_(parameters.at("LengthBits")), values_(coverage_, "value", formats::fp32) {}
+      : length_bits_(parameters.at("LengthBits")) {}
 
   std::vector<std::string> explain(const Transaction& cause) const override {
     return {"run " + std::to_string(cause[0].value()) + " in a tensor of " +
@@ -77,8 +77,10 @@ class RleDecoderReference : public StreamReference {
   // Elements that the golden decoder gives for these entries; none where it refuses them.
   static std::optional<std::vector<float>> decoded(std::span<const RunLengthEntry> entries,
                                                    std::size_t length) {
+    std::vector<std::uint8_t> message;
+    for (const RunLengthEntry& entry : entries) append_entry(message, entry);
     try {
-      return run_length_decode(message_of(entries), length);
+      return run_length_decode(message, length);
     } catch (const std::invalid_argument&) {
       return std::nullopt;
     }
@@ -127,7 +129,7 @@ class RleDecoderReference : public StreamReference {
 
   int length_bits_;
   std::vector<std::uint32_t> corners_ = stimulus::many_corner_codes(formats::fp32);
-  OperandBins values_;
+  OperandBins values_{coverage_, "value", formats::fp32};
   int empty_ = coverage_.declare("message without entries");
   int run_none_ = coverage_.declare("run 0");
   int run_ = coverage_.declare("run 1 to 65534");
@@ -161,7 +163,7 @@ UnitKind rle_decoder_kind() {
                 {"error_o", "1", "with last_o: the entry did not fit, the tensor is refused, value_o is +0"}},
       .configurations = {{"registered", {}},
                          {"combinational, 17 bits", {{"LengthBits", 17}, {"PipeStages", 0}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RleDecoder>("systemc", p); },
+      .systemc = make_rle_decoder,
       .reference = [](const UnitParameters& p) { return std::make_unique<RleDecoderReference>(p); },
       .default_transactions = 1500000,
   };

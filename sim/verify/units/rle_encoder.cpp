@@ -1,8 +1,8 @@
 // rle_encoder: tensors of every density, runs up to and beyond what an entry holds.
-#include "sim/units/rle_encoder.hpp"
 
 #include <algorithm>
 
+#include "models/compress/run_length.hpp"
 #include "models/format/named.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
@@ -17,9 +17,6 @@ constexpr std::uint32_t below_one = 0x3F7FFFFF;
 
 class RleEncoderReference : public StreamReference {
  public:
-  RleEncoderReference()
-      : elements_(coverage_, "value", formats::fp32), thresholds_(coverage_, "threshold", formats::fp32) {}
-
   std::vector<std::string> explain(const Transaction& cause) const override {
     const bool survivor =
         survives(static_cast<std::uint32_t>(cause[0].value()), static_cast<std::uint32_t>(cause[1].value()));
@@ -107,8 +104,8 @@ class RleEncoderReference : public StreamReference {
     coverage_.hit_if(last, survivor ? end_with_survivor_ : end_with_filler_);
   }
 
-  OperandBins elements_;
-  OperandBins thresholds_;
+  OperandBins elements_{coverage_, "value", formats::fp32};
+  OperandBins thresholds_{coverage_, "threshold", formats::fp32};
   int at_threshold_ = coverage_.declare("element at the threshold");
   int below_threshold_ = coverage_.declare("element just below the threshold");
   int pending_ = coverage_.declare("element without an entry");
@@ -141,7 +138,7 @@ UnitKind rle_encoder_kind() {
                  "an entry; 0 only at the end of a tensor: run 0, value +0, no part of the message"},
                 {"last_o", "1", "the tensor ends here"}},
       .configurations = {{"registered", {}}, {"combinational", {{"PipeStages", 0}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<RleEncoder>("systemc", p); },
+      .systemc = make_rle_encoder,
       .reference = [](const UnitParameters&) { return std::make_unique<RleEncoderReference>(); },
       .default_transactions = 1000000,
   };

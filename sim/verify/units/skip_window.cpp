@@ -1,8 +1,10 @@
 // skip_window: steps of all densities and lengths; each cycle of work as the golden model has it.
+
 #include "sim/units/skip_window.hpp"
 
 #include <algorithm>
 
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::verify {
@@ -11,19 +13,7 @@ namespace {
 class SkipWindowReference : public Reference {
  public:
   explicit SkipWindowReference(const UnitParameters& parameters)
-      : array_(skip_window_config(parameters)),
-        window_(array_),
-        skip_on_(coverage_.declare("skipping on")),
-        skip_off_(coverage_.declare("skipping off")),
-        full_beat_(coverage_.declare("beat full")),
-        short_beat_(coverage_.declare("beat short")),
-        one_window_(coverage_.declare("step of one window or less")),
-        many_windows_(coverage_.declare("step of more windows than slots")),
-        staged_in_work_(coverage_.declare("beat staged while rows work")),
-        all_rows_(coverage_.declare("all rows take an element")),
-        no_row_(coverage_.declare("no row takes an element")),
-        apart_(coverage_.declare("rows in different slots")),
-        last_(coverage_.declare("last cycle of a step")) {
+      : array_(skip_window_config(parameters)), window_(array_) {
     for (int count = 0; count <= std::min(array_.port, array_.window); ++count) {
       slice_nonzeros_.push_back(
           coverage_.declare("row has " + std::to_string(count) + " non-zeros in a beat"));
@@ -161,17 +151,17 @@ class SkipWindowReference : public Reference {
   int rows_in_use_ = 0;
 
   int accepted_k_ = 0;  // of the step
-  int skip_on_;
-  int skip_off_;
-  int full_beat_;
-  int short_beat_;
-  int one_window_;
-  int many_windows_;
-  int staged_in_work_;
-  int all_rows_;
-  int no_row_;
-  int apart_;
-  int last_;
+  int skip_on_ = coverage_.declare("skipping on");
+  int skip_off_ = coverage_.declare("skipping off");
+  int full_beat_ = coverage_.declare("beat full");
+  int short_beat_ = coverage_.declare("beat short");
+  int one_window_ = coverage_.declare("step of one window or less");
+  int many_windows_ = coverage_.declare("step of more windows than slots");
+  int staged_in_work_ = coverage_.declare("beat staged while rows work");
+  int all_rows_ = coverage_.declare("all rows take an element");
+  int no_row_ = coverage_.declare("no row takes an element");
+  int apart_ = coverage_.declare("rows in different slots");
+  int last_ = coverage_.declare("last cycle of a step");
   std::vector<int> slice_nonzeros_;
 };
 
@@ -203,7 +193,7 @@ UnitKind skip_window_kind() {
                          {"depth 1", {{"Rows", 5}, {"Depth", 1}, {"Port", 3}}},
                          {"depth 4", {{"Rows", 8}, {"Depth", 4}, {"Port", 16}}},
                          {"port 1", {{"Rows", 4}, {"Window", 8}, {"Depth", 4}, {"Port", 1}}}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<SkipWindowUnit>("systemc", p); },
+      .systemc = make_skip_window,
       .reference = [](const UnitParameters& p) { return std::make_unique<SkipWindowReference>(p); },
   };
 }

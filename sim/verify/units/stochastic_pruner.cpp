@@ -1,9 +1,9 @@
 // stochastic_pruner: gradients of every kind around tau, most of them where the draw decides, many exactly on
 // the edge of the decision.
-#include "sim/units/stochastic_pruner.hpp"
 
 #include <array>
 
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/units/unit_table.hpp"
 #include "sim/verify/vector_reference.hpp"
 
@@ -21,13 +21,7 @@ class StochasticPrunerReference : public VectorReference {
       : VectorReference(pruner_vectors(stochastic_pruner_config(parameters)), {0, 1, 2}, {0, 1, 2}),
         pruner_(stochastic_pruner_config(parameters)),
         outcomes_{coverage_.declare("zero in"), coverage_.declare("kept"), coverage_.declare("snapped"),
-                  coverage_.declare("zero made")},
-        on_edge_(coverage_.declare("|g| * 2^r = (2^r - R) * tau")),
-        equal_(coverage_.declare("|g| = tau")),
-        lowest_(coverage_.declare("R = 0 below tau")),
-        highest_(coverage_.declare("R largest below tau")),
-        both_subnormal_(coverage_.declare("subnormal below a subnormal tau")),
-        subnormal_(coverage_.declare("subnormal below a normal tau")) {
+                  coverage_.declare("zero made")} {
     const std::string reason = "tau is a finite number, and not negative";
     for (const char* bin : {"tau +inf", "tau +nan", "tau -subnormal", "tau -normal", "tau -inf", "tau -nan"})
       coverage_.exclude(bin, reason);
@@ -89,12 +83,12 @@ class StochasticPrunerReference : public VectorReference {
 
   Pruner pruner_;
   std::array<int, 4> outcomes_;
-  int on_edge_;
-  int equal_;
-  int lowest_;
-  int highest_;
-  int both_subnormal_;
-  int subnormal_;
+  int on_edge_ = coverage_.declare("|g| * 2^r = (2^r - R) * tau");
+  int equal_ = coverage_.declare("|g| = tau");
+  int lowest_ = coverage_.declare("R = 0 below tau");
+  int highest_ = coverage_.declare("R largest below tau");
+  int both_subnormal_ = coverage_.declare("subnormal below a subnormal tau");
+  int subnormal_ = coverage_.declare("subnormal below a normal tau");
 };
 
 UnitParameters element(const Format& format, int random_bits, int stages) {
@@ -129,7 +123,7 @@ UnitKind stochastic_pruner_kind() {
                          {"e5m2 sr:8, 1 stage", element(e5m2, 8, 1)},
                          {"e4m3:fnuz sr:16", element(Format::parse("e4m3:fnuz"), 16, 0)},
                          {"bf16 sr:32, 1 stage", element(bf16, 32, 1)}},
-      .systemc = [](const UnitParameters& p) { return std::make_unique<StochasticPrunerUnit>("systemc", p); },
+      .systemc = make_stochastic_pruner,
       .reference = [](const UnitParameters& p) { return std::make_unique<StochasticPrunerReference>(p); },
       .optional_outputs = {"outcome_o"},
   };

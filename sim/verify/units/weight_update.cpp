@@ -1,11 +1,11 @@
 // weight_update: weights, momenta and gradients of every kind, skipped steps, both ways to unscale.
-#include "sim/units/weight_update.hpp"
 
 #include <cmath>
 
 #include "models/format/convert.hpp"
 #include "models/mac/arithmetic.hpp"
 #include "sim/stimulus/vector_unit.hpp"
+#include "sim/units/unit_configs.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/units/rounding_parameter.hpp"
 #include "sim/verify/units/unit_table.hpp"
@@ -27,21 +27,7 @@ class WeightUpdateReference : public Reference {
   explicit WeightUpdateReference(const UnitParameters& parameters)
       : rounding_(weight_update_rounding(parameters)),
         by_factor_(parameters.at("UnscaleByFactor") != 0),
-        vectors_(stimulus::find_vector_unit("weight_update").build({{"round", rounding_.name()}})),
-        weight_(coverage_, "w", fp16),
-        momentum_(coverage_, "m", fp32),
-        gradient_(coverage_, "g", fp32),
-        result_(coverage_, "w next", fp16),
-        flags_(coverage_, {.overflow = true, .underflow = true, .inexact = true}),
-        stored_(coverage_, fp16, rounding_),
-        skipped_(coverage_.declare("skipped")),
-        skipped_nonfinite_(coverage_.declare("skipped, g not finite")),
-        updated_nonfinite_(coverage_.declare("updated, g not finite")),
-        no_momentum_(coverage_.declare("mu = 0")),
-        no_decay_(coverage_.declare("wd = 0")),
-        unscale_rounds_(coverage_.declare("unscaling is inexact")),
-        unscale_overflows_(coverage_.declare("unscaling overflows")),
-        cancels_(coverage_.declare("w' = 0 from w other than 0")) {
+        vectors_(stimulus::find_vector_unit("weight_update").build({{"round", rounding_.name()}})) {
     coverage_.exclude("w next -nan", "a NaN result has no sign");
   }
 
@@ -180,20 +166,20 @@ class WeightUpdateReference : public Reference {
   Rounding rounding_;
   bool by_factor_;
   stimulus::VectorUnit vectors_;
-  OperandBins weight_;
-  OperandBins momentum_;
-  OperandBins gradient_;
-  OperandBins result_;
-  FlagBins flags_;
-  RoundingBins stored_;
-  int skipped_;
-  int skipped_nonfinite_;
-  int updated_nonfinite_;
-  int no_momentum_;
-  int no_decay_;
-  int unscale_rounds_;
-  int unscale_overflows_;
-  int cancels_;
+  OperandBins weight_{coverage_, "w", fp16};
+  OperandBins momentum_{coverage_, "m", fp32};
+  OperandBins gradient_{coverage_, "g", fp32};
+  OperandBins result_{coverage_, "w next", fp16};
+  FlagBins flags_{coverage_, {.overflow = true, .underflow = true, .inexact = true}};
+  RoundingBins stored_{coverage_, fp16, rounding_};
+  int skipped_ = coverage_.declare("skipped");
+  int skipped_nonfinite_ = coverage_.declare("skipped, g not finite");
+  int updated_nonfinite_ = coverage_.declare("updated, g not finite");
+  int no_momentum_ = coverage_.declare("mu = 0");
+  int no_decay_ = coverage_.declare("wd = 0");
+  int unscale_rounds_ = coverage_.declare("unscaling is inexact");
+  int unscale_overflows_ = coverage_.declare("unscaling overflows");
+  int cancels_ = coverage_.declare("w' = 0 from w other than 0");
 };
 
 }  // namespace
@@ -233,7 +219,7 @@ UnitKind weight_update_kind() {
                      {"factor, 2 stages", {{"UnscaleByFactor", 1}, {"PipeStages", 2}}},
                      {"factor sr:13, 3 stages", {{"UnscaleByFactor", 1}, {"Round", sr}, {"PipeStages", 3}}}},
                     {}, "Round"),
-      .systemc = [](const UnitParameters& p) { return std::make_unique<WeightUpdateUnit>("systemc", p); },
+      .systemc = make_weight_update,
       .reference = [](const UnitParameters& p) { return std::make_unique<WeightUpdateReference>(p); },
       .optional_outputs = {"flags_o", "nonfinite_o"},
   };
