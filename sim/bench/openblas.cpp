@@ -27,7 +27,8 @@ OpenBlas::OpenBlas() {
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw std::runtime_error("bench compares with OpenBLAS, which is not installed; run tools/setup");
+    throw std::runtime_error(
+        "bench compares with OpenBLAS, which is not installed; Debian: apt-get install libopenblas0");
   }
   sgemm_ = symbol<Sgemm>(library, "cblas_sgemm");
   core_name_ = symbol<char* (*)()>(library, "openblas_get_corename");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace mantissa::cli {
 
@@ -21,5 +22,8 @@ void add_trace(CLI::App& program);
 void add_train(CLI::App& program);
 void add_vectors(CLI::App& program);
 void add_verify(CLI::App& program);
+
+// What --version prints: the program first, then what it stands on, a line each.
+std::string version_text();
 
 }  // namespace mantissa::cli

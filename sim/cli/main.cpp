@@ -68,7 +68,7 @@ void show_lines(const std::string& text) {
 
 int run(int argc, char** argv) {
   CLI::App program("Hardware simulator for training neural networks in 8 bits.", "mantissa");
-  program.set_version_flag("--version", "mantissa " MANTISSA_VERSION);
+  program.set_version_flag("--version", mantissa::cli::version_text);
   program.require_subcommand(1);
   program.footer(
       "Examples:\n"

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "sim/support/data_directory.hpp"
+
 namespace mantissa {
 
 namespace fs = std::filesystem;
@@ -57,7 +59,7 @@ fs::path open_device_cache() {
 fs::path find_in_cache(const fs::path& cache, const std::string& name) {
   if (fs::exists(cache / name)) return cache / name;
   // What another user could have written is not loaded.
-  const fs::path built = fs::path(MANTISSA_BUILT_DEVICES) / name;
+  fs::path built = data_directory() / "build/devices" / name;
   struct stat status {};
   if (stat(built.c_str(), &status) == 0 && status.st_uid == getuid()) return built;
   return {};

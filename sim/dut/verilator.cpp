@@ -7,6 +7,7 @@
 
 #include "sim/dut/device_cache.hpp"
 #include "sim/dut/device_shim.hpp"
+#include "sim/support/data_directory.hpp"
 #include "sim/support/digest.hpp"
 #include "sim/support/process.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The header of the ABI, compiled into every device.
-const fs::path api_header = MANTISSA_DUT_API_HEADER;
+fs::path api_header() { return data_directory() / "sim/dut/dut_api.h"; }
 
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -35,7 +36,7 @@ std::string run_tool(const std::vector<std::string>& command, const std::string&
   try {
     result = run_process(command);
   } catch (const std::runtime_error& error) {
-    throw std::runtime_error(std::string(error.what()) + "; tools/setup installs it");
+    throw std::runtime_error(std::string(error.what()) + "; Debian: apt-get install verilator g++");
   }
   if (result.exit_code != 0) throw VerilatorError(advice, result.output);
   return result.output;
@@ -127,8 +128,8 @@ std::string tool_versions() {
 // The name under which the cache remembers what became of closed sources: of all that goes into a device,
 // where it lies apart.
 std::string note_name(const VerilatorJob& job, const std::string& versions) {
-  std::string text = versions + optimisation_of(job) + contents(api_header) +
-                     device_shim("", api_header.filename(), job.wave, job.coverage);
+  std::string text = versions + optimisation_of(job) + contents(api_header()) +
+                     device_shim("", api_header().filename(), job.wave, job.coverage);
   VerilatorJob options = job;
   options.files.clear();
   options.library_dirs.clear();
@@ -171,6 +172,17 @@ void write_note(const fs::path& cache, const fs::path& scratch, const std::strin
 
 }  // namespace
 
+VerilatorJob unit_job(const std::string& module, const std::vector<std::pair<std::string, int>>& parameters,
+                      const fs::path& directory) {
+  const fs::path rtl = directory.empty() ? data_directory() / "rtl" : directory;
+  VerilatorJob job;
+  job.files = {rtl / "simulation.vlt", rtl / "mantissa_pkg.sv", rtl / (module + ".sv")};
+  job.library_dirs = {rtl};
+  job.top = module;
+  for (const auto& [name, value] : parameters) job.parameters.emplace_back(name, std::to_string(value));
+  return job;
+}
+
 CompiledDevice verilate(const VerilatorJob& job) {
   for (const fs::path& file : job.files) {
     if (!fs::is_regular_file(file)) throw std::invalid_argument("no such file: " + file.string());
@@ -195,8 +207,8 @@ CompiledDevice verilate(const VerilatorJob& job) {
       sources.push_back(entry.path());
   }
   std::sort(sources.begin(), sources.end());
-  std::string all = device_shim(contents(scratch.path() / "Vdut.h"), api_header, job.wave, job.coverage);
-  std::string everything = contents(api_header) + all;
+  std::string all = device_shim(contents(scratch.path() / "Vdut.h"), api_header(), job.wave, job.coverage);
+  std::string everything = contents(api_header()) + all;
   for (const fs::path& source : sources) {
     everything += contents(source);
     if (source.extension() == ".cpp") all += "#include \"" + source.filename().string() + "\"\n";

@@ -35,6 +35,10 @@ class VerilatorError : public std::runtime_error {
   std::string output_;
 };
 
+// A unit of this project: its sources, or files of the same names in another directory.
+VerilatorJob unit_job(const std::string& module, const std::vector<std::pair<std::string, int>>& parameters,
+                      const std::filesystem::path& directory = {});
+
 struct CompiledDevice {
   std::filesystem::path object;
   // Verilator sees circular logic where vectors run through themselves bit by bit, and may settle it wrongly.

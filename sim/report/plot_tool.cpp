@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "sim/support/data_directory.hpp"
 #include "sim/support/process.hpp"
 #include "sim/support/user_text.hpp"
 
@@ -22,8 +23,8 @@ std::string last_line(std::string text) {
 
 std::vector<std::string> draw_plots(const std::filesystem::path& json, const std::filesystem::path& directory,
                                     const std::string& columns) {
-  std::vector<std::string> command{MANTISSA_PYTHON, MANTISSA_PLOT, json.string(), "--out",
-                                   directory.string()};
+  std::vector<std::string> command{MANTISSA_PYTHON, (data_directory() / "tools/plot").string(), json.string(),
+                                   "--out", directory.string()};
   if (!columns.empty()) command.insert(command.end(), {"--columns", columns});
   ProcessResult run;
   try {

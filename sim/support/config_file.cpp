@@ -5,6 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "sim/support/data_directory.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/support/yaml_document.hpp"
 
@@ -15,18 +16,19 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".yaml";
 
-std::string_view directory_of(ConfigKind kind) {
+fs::path directory_of(ConfigKind kind) {
+  const fs::path configs = data_directory() / "sim/configs";
   switch (kind) {
     case ConfigKind::recipe:
-      return "recipes";
+      return configs / "recipes";
     case ConfigKind::architecture:
-      return "arch";
+      return configs / "arch";
     case ConfigKind::energy:
-      return "energy";
+      return configs / "energy";
     case ConfigKind::network:
-      return "networks";
+      return configs / "networks";
   }
-  return "";
+  return {};
 }
 
 std::string_view word_for(ConfigKind kind) {
@@ -64,8 +66,7 @@ std::string config_text(const fs::path& path) {
 std::vector<std::string> shipped_configs(ConfigKind kind) {
   std::vector<std::string> names;
   std::error_code error;
-  const fs::path directory = fs::path(MANTISSA_CONFIG_DIR) / directory_of(kind);
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_of(kind), error)) {
     if (entry.path().extension() == extension) names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
@@ -73,7 +74,7 @@ std::vector<std::string> shipped_configs(ConfigKind kind) {
 }
 
 fs::path shipped_config_path(ConfigKind kind, std::string_view name) {
-  return fs::path(MANTISSA_CONFIG_DIR) / directory_of(kind) / (std::string(name) + std::string(extension));
+  return directory_of(kind) / (std::string(name) + std::string(extension));
 }
 
 bool is_config_path(std::string_view name_or_path) {
@@ -89,7 +90,7 @@ ConfigFile find_config(ConfigKind kind, const std::string& name_or_path) {
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
     throw std::invalid_argument(
         "unknown " + std::string(word_for(kind)) + " " + in_quotes(name_or_path) + "; " +
-        (list.empty() ? "none are shipped in " + std::string(MANTISSA_CONFIG_DIR) : "shipped are " + list) +
+        (list.empty() ? "none are shipped in " + directory_of(kind).string() : "shipped are " + list) +
         "; a file of your own is given as ./NAME.yaml");
   }
   const fs::path path = shipped_config_path(kind, name_or_path);

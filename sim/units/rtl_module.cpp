@@ -254,5 +254,5 @@ void RtlModule::settle() {
 
 }  // namespace mantissa
 
-// SystemC's library asks for sc_main; this program has a main of its own and never calls it.
+// SystemC's library asks for it; every program here has a main of its own, and nothing calls this one.
 int sc_main(int /*argc*/, char* /*argv*/[]) { return 1; }

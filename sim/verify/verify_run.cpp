@@ -10,19 +10,6 @@
 namespace mantissa::verify {
 namespace {
 
-const std::filesystem::path rtl_directory = MANTISSA_RTL_DIR;
-
-VerilatorJob own_sources(const UnitKind& kind, const UnitParameters& parameters) {
-  VerilatorJob job;
-  job.files = {rtl_directory / "simulation.vlt", rtl_directory / "mantissa_pkg.sv",
-               rtl_directory / (kind.module + ".sv")};
-  job.library_dirs = {rtl_directory};
-  job.top = kind.module;
-  for (const auto& [name, value] : parameters.values())
-    job.parameters.emplace_back(name, std::to_string(value));
-  return job;
-}
-
 Json to_json(const std::vector<Mismatch::Value>& values) {
   Json list = Json::array();
   for (const Mismatch::Value& value : values)
@@ -138,9 +125,9 @@ VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
 }  // namespace
 
 VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress) {
-  VerilatorJob sources = job.foreign
-                             ? job.foreign->sources
-                             : own_sources(*job.kind, job.kind->complete(job.configuration.parameters));
+  VerilatorJob sources =
+      job.foreign ? job.foreign->sources
+                  : unit_job(job.kind->module, job.kind->complete(job.configuration.parameters).values());
   sources.wave = !job.lockstep.wave.empty();
   sources.coverage = !job.coverage_data.empty();
   const CompiledDevice device = verilate(sources);

@@ -129,6 +129,3 @@ TEST(NormTime, OfOneChannelAsTheClosedForm) {
 
 }  // namespace
 }  // namespace mantissa
-
-// SystemC's library asks for it; GoogleTest has the main.
-int sc_main(int /*argc*/, char* /*argv*/[]) { return 1; }

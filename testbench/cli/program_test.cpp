@@ -1,11 +1,15 @@
 // The program as a whole: version, help whose examples are true, errors that say what exists.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "models/kernels/targets.hpp"
 #include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -42,7 +46,30 @@ const std::vector<Arguments>& every_command() {
 TEST(Program, VersionIsTheProjects) {
   const Finished run = run_mantissa({"--version"});
   EXPECT_EQ(run.exit_code, 0);
-  EXPECT_EQ(run.out, "mantissa " MANTISSA_VERSION "\n");
+  EXPECT_EQ(lines_of(run.out).front(), "mantissa " MANTISSA_VERSION);
+}
+
+TEST(Program, VersionTellsWhatItStandsOn) {
+  const Scratch scratch;
+  const auto lines_with = [&](const std::string& verilator) {
+    const std::string tool = scratch.path() + "/verilator";
+    if (!verilator.empty()) {
+      std::ofstream(tool) << "#!/bin/sh\n" + verilator + "\n";
+      std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+    }
+    const Finished run = run_shell("PATH=" + scratch.path() + " " MANTISSA_PROGRAM " --version");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return lines_of(run.out);
+  };
+  const std::string systemc = run_shell("pkg-config --modversion systemc").out;
+  const std::vector<std::string> lines = lines_with("");
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines[1], "SIMD target: " + kernels::targets().front());
+  EXPECT_EQ(lines[2].rfind("SystemC: " + systemc.substr(0, systemc.find('\n')), 0), 0U) << lines[2];
+  EXPECT_EQ(lines[3], "Verilator: not found");
+  EXPECT_EQ(lines[4], "data: " MANTISSA_SOURCE_DIR);
+  EXPECT_EQ(lines_with("echo Verilator 9.876 2031-02-03").at(3), "Verilator: 9.876 2031-02-03");
+  EXPECT_EQ(lines_with("exit 3").at(3), "Verilator: does not work");
 }
 
 TEST(Program, EveryCommandHasHelpWithExamples) {

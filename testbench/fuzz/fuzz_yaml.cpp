@@ -2,6 +2,7 @@
 // std::invalid_argument; nothing else may happen. What is taken must pass its own checks.
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -9,10 +10,10 @@
 #include "sim/arch/architecture_yaml.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
+#include "sim/support/data_directory.hpp"
 
-// Which directory the shipped files are in is a matter of the build; no file is looked for here.
-#define MANTISSA_CONFIG_DIR "sim/configs"
-#include "sim/support/config_file.cpp"  // NOLINT(bugprone-suspicious-include)
+// No shipped file is looked for here.
+std::filesystem::path mantissa::data_directory() { return {}; }
 
 namespace {
 

@@ -217,6 +217,3 @@ TEST(IntArrayTime, ComputeAndDrainAsTheClosedForm) {
 
 }  // namespace
 }  // namespace mantissa
-
-// SystemC's library asks for it; GoogleTest has the main.
-int sc_main(int /*argc*/, char* /*argv*/[]) { return 1; }

@@ -81,6 +81,3 @@ TEST(UnitTrace, ShowsEveryPort) {
 
 }  // namespace
 }  // namespace mantissa
-
-// SystemC's library asks for it; GoogleTest has the main.
-int sc_main(int /*argc*/, char* /*argv*/[]) { return 1; }
