@@ -92,8 +92,8 @@ std::string train_summary(const TrainReport& report) {
   std::string text = conversions_text(report) + sparsity_text(report) + gradients_text(report);
   if (best == report.history.end()) return text;
   return text + "\nvalidation accuracy: " + percent_text(report.history.back().val_accuracy) +
-         " at the end, " + percent_text(best->val_accuracy) + " at best; weights " + report.weights_digest +
-         "\n";
+         " at the end, " + percent_text(best->val_accuracy) +
+         " at best\nSHA-256 of the weights: " + report.weights_digest + "\n";
 }
 
 }  // namespace mantissa::train

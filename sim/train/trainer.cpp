@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/trace/gradient.hpp"
 #include "sim/train/checkpoint.hpp"
 #include "sim/train/softmax.hpp"
@@ -292,7 +292,7 @@ TrainReport Trainer::report() const {
     bytes.append(reinterpret_cast<const char*>(parameter.value.values.data()),
                  parameter.value.values.size() * sizeof(float));
   }
-  report.weights_digest = digest(bytes);
+  report.weights_digest = sha256(bytes);
   return report;
 }
 
