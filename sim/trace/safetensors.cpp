@@ -1,12 +1,10 @@
 #include "sim/trace/safetensors.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <boost/iostreams/device/mapped_file.hpp>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -188,53 +186,28 @@ std::uint64_t TensorInfo::elements() const {
 }
 
 Safetensors::Safetensors(const std::filesystem::path& path) : path_(path) {
-  const std::string file = path.string();
-  const auto fail = [&](const char* why) { throw std::invalid_argument("cannot read " + file + ": " + why); };
-  // O_NONBLOCK: opening a pipe must not wait for its writer.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) fail(std::strerror(errno));
-  struct stat status {};
-  void* map = nullptr;
-  std::string trouble;
-  if (::fstat(descriptor, &status) != 0) {
-    trouble = std::strerror(errno);
-  } else if (!S_ISREG(status.st_mode)) {
-    trouble = S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file";
-  } else if (status.st_size > 0) {
-    map = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (map == MAP_FAILED) trouble = std::strerror(errno);
+  const auto fail = [&](const std::string& why) {
+    throw std::invalid_argument("cannot read " + path.string() + ": " + why);
+  };
+  if (::access(path.c_str(), R_OK) != 0) fail(std::strerror(errno));
+  if (std::filesystem::is_directory(path)) fail("it is a directory");
+  // Opening a pipe would wait for its writer.
+  if (!std::filesystem::is_regular_file(path)) fail("it is not a regular file");
+  if (std::filesystem::file_size(path) > 0) {  // nothing cannot be mapped
+    try {
+      const auto map = std::make_shared<boost::iostreams::mapped_file_source>(path.string());
+      map_ = std::as_bytes(std::span(map->data(), map->size()));
+      mapping_ = map;
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
   }
-  ::close(descriptor);
-  if (!trouble.empty()) fail(trouble.c_str());
-  map_ = {static_cast<const std::byte*>(map), static_cast<std::size_t>(status.st_size)};
-  mapped_ = map != nullptr;
-  try {
-    read_header();
-  } catch (...) {
-    unmap();
-    throw;
-  }
+  read_header();
 }
 
 Safetensors::Safetensors(std::span<const std::byte> bytes, std::string name)
     : path_(std::move(name)), map_(bytes) {
   read_header();
-}
-
-Safetensors::Safetensors(Safetensors&& other) noexcept
-    : path_(std::move(other.path_)),
-      map_(std::exchange(other.map_, {})),
-      data_(std::exchange(other.data_, {})),
-      mapped_(std::exchange(other.mapped_, false)),
-      tensors_(std::move(other.tensors_)),
-      metadata_(std::move(other.metadata_)),
-      index_(std::move(other.index_)) {}
-
-Safetensors::~Safetensors() { unmap(); }
-
-void Safetensors::unmap() {
-  if (mapped_) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
-  mapped_ = false;
 }
 
 void Safetensors::read_header() {
