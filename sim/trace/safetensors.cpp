@@ -1,5 +1,6 @@
 #include "sim/trace/safetensors.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,18 +60,14 @@ class TensorRecord {
     if (!offsets.is_array() || offsets.size() != 2) fail("data_offsets is not a pair of whole numbers");
     tensor_.begin = whole_number(offsets[0], "an offset");
     tensor_.end = whole_number(offsets[1], "an offset");
-    const std::string range =
-        "its data, bytes " + std::to_string(tensor_.begin) + " to " + std::to_string(tensor_.end) + ",";
+    const std::string range = fmt::format("its data, bytes {} to {},", tensor_.begin, tensor_.end);
     if (tensor_.begin > tensor_.end) fail(range + " end before they begin");
     if (tensor_.end > data_bytes) {
-      fail(range + " reach beyond the end of the file, which has " + std::to_string(data_bytes) +
-           " bytes of data");
+      fail(fmt::format("{} reach beyond the end of the file, which has {} bytes of data", range, data_bytes));
     }
     const std::uint64_t stored = tensor_.end - tensor_.begin;
-    if (stored != needed_) {
-      fail("its shape needs " + std::to_string(needed_) + " bytes, but data_offsets give it " +
-           std::to_string(stored));
-    }
+    if (stored != needed_)
+      fail(fmt::format("its shape needs {} bytes, but data_offsets give it {}", needed_, stored));
     return std::move(tensor_);
   }
 
@@ -85,7 +82,7 @@ class TensorRecord {
 
   std::uint64_t whole_number(const Json& value, const char* what) const {
     if (!value.is_number_unsigned())
-      fail(std::string(what) + " is " + shortened(value.dump(-1, ' ', true)) + ", not a whole number from 0");
+      fail(fmt::format("{} is {}, not a whole number from 0", what, shortened(value.dump(-1, ' ', true))));
     return value.get<std::uint64_t>();
   }
 
@@ -98,8 +95,8 @@ class TensorRecord {
                                            })
                             : types.end();
     if (found == types.end()) {
-      fail("its dtype is " + shortened(type.dump(-1, ' ', true)) +
-           "; a trace has F32, F16, BF16, F8_E5M2 and F8_E4M3");
+      fail(fmt::format("its dtype is {}; a trace has F32, F16, BF16, F8_E5M2 and F8_E4M3",
+                       shortened(type.dump(-1, ' ', true))));
     }
     tensor_.dtype = found->dtype;
   }
@@ -108,7 +105,7 @@ class TensorRecord {
     const Json& shape = field("shape");
     if (!shape.is_array()) fail("its shape is not a list");
     if (shape.size() > most_dimensions)
-      fail("it has " + std::to_string(shape.size()) + " dimensions; at most 8 are read");
+      fail(fmt::format("it has {} dimensions; at most {} are read", shape.size(), most_dimensions));
     needed_ = bytes_of(tensor_.dtype);
     bool empty = false;
     for (const Json& dimension : shape) {
@@ -135,8 +132,9 @@ std::map<std::string, std::string> read_metadata(const Json& metadata, const std
   if (!metadata.is_object()) throw std::invalid_argument(file + ": __metadata__ is not an object of strings");
   for (const auto& [key, value] : metadata.items()) {
     if (!value.is_string()) {
-      throw std::invalid_argument(file + ": __metadata__: " + in_quotes(key) +
-                                  " is not a string; JSON inside metadata is written as a string");
+      throw std::invalid_argument(
+          fmt::format("{}: __metadata__: {} is not a string; JSON inside metadata is written as a string",
+                      file, in_quotes(key)));
     }
     result.emplace(key, value.get<std::string>());
   }
@@ -149,20 +147,19 @@ void check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_byt
   for (const TensorInfo& tensor : tensors) {
     const std::uint64_t expected = before == nullptr ? 0 : before->end;
     if (tensor.begin < expected) {
-      throw std::invalid_argument(file + ": tensor " + in_quotes(tensor.name, 200) + " overlaps tensor " +
-                                  in_quotes(before->name, 200));
+      throw std::invalid_argument(fmt::format("{}: tensor {} overlaps tensor {}", file,
+                                              in_quotes(tensor.name, 200), in_quotes(before->name, 200)));
     }
     if (tensor.begin > expected) {
-      throw std::invalid_argument(file + ": tensor " + in_quotes(tensor.name, 200) + ": " +
-                                  std::to_string(tensor.begin - expected) +
-                                  " bytes before its data belong to no tensor");
+      throw std::invalid_argument(fmt::format("{}: tensor {}: {} bytes before its data belong to no tensor",
+                                              file, in_quotes(tensor.name, 200), tensor.begin - expected));
     }
     before = &tensor;
   }
   const std::uint64_t end = before == nullptr ? 0 : before->end;
   if (end != data_bytes) {
-    throw std::invalid_argument(file + ": the last " + std::to_string(data_bytes - end) +
-                                " bytes belong to no tensor");
+    throw std::invalid_argument(
+        fmt::format("{}: the last {} bytes belong to no tensor", file, data_bytes - end));
   }
 }
 
@@ -214,20 +211,20 @@ void Safetensors::read_header() {
   const std::string file = path_.string();
   const auto fail = [&](const std::string& what) { throw std::invalid_argument(file + ": " + what); };
   if (map_.size() < length_bytes) {
-    fail("no safetensors file: it has " + std::to_string(map_.size()) + " bytes, and the header's length " +
-         "alone takes 8");
+    fail(fmt::format("no safetensors file: it has {} bytes, and the header's length alone takes {}",
+                     map_.size(), length_bytes));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, map_.data(), sizeof length);
   const std::uint64_t rest = map_.size() - length_bytes;
   if (length > longest_header) {
-    fail("no safetensors file, or a damaged one: its header would have " + std::to_string(length) +
-         " bytes, and at most " + std::to_string(longest_header) + " are read");
+    fail(fmt::format(
+        "no safetensors file, or a damaged one: its header would have {} bytes, and at most {} are "
+        "read",
+        length, longest_header));
   }
-  if (length > rest) {
-    fail("truncated: its header should have " + std::to_string(length) + " bytes, and " +
-         std::to_string(rest) + " follow");
-  }
+  if (length > rest)
+    fail(fmt::format("truncated: its header should have {} bytes, and {} follow", length, rest));
   const std::string_view text(reinterpret_cast<const char*>(map_.data()) + length_bytes, length);
   if (text.empty() || text.front() != '{') fail("no safetensors file: its header does not begin with {");
   data_ = map_.subspan(length_bytes + length);
