@@ -8,13 +8,9 @@
 #include <string>
 
 #include "models/quantize/quantizer.hpp"
+#include "models/random/normal.hpp"
 
 namespace mantissa {
-namespace {
-
-double normal_tail(double x) { return 0.5 * std::erfc(x / std::numbers::sqrt2); }  // 1 - Phi
-
-}  // namespace
 
 double relative_error(int mantissa_bits, int exponent_bits, double sigma_log2) {
   if (!(sigma_log2 >= 0 && sigma_log2 <= max_sigma_log2)) {
@@ -24,11 +20,11 @@ double relative_error(int mantissa_bits, int exponent_bits, double sigma_log2) {
   const double reach = std::ldexp(1.0, exponent_bits - 1);
   const double sigma = sigma_log2 * std::numbers::ln2;
   const double z = sigma_log2 > 0 ? reach / sigma_log2 : std::numeric_limits<double>::infinity();
-  const double outside = normal_tail(z);  // on each side
+  const double outside = normal_cdf(-z);  // on each side
   // In range E|dm| = 2^-m / 4 and, m being log-uniform, E[1/m] = 1 / (2 ln 2).
   const double rounding = (1 - 2 * outside) / (8 * std::numbers::ln2 * std::ldexp(1.0, mantissa_bits));
   const double underflow = outside;
-  const double saturation = outside - std::exp2(reach) * std::exp(sigma * sigma / 2) * normal_tail(z + sigma);
+  const double saturation = outside - std::exp2(reach) * std::exp(sigma * sigma / 2) * normal_cdf(-z - sigma);
   return rounding + underflow + saturation;
 }
 

@@ -1,18 +1,18 @@
 #include "models/sparsity/lognormal.hpp"
 
 #include <algorithm>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <numbers>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "models/format/round.hpp"
+#include "models/random/normal.hpp"
 
 namespace mantissa {
 namespace {
-
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
 void check_sigma(double sigma) {
   if (!(sigma >= 0 && sigma <= max_sigma)) {
@@ -35,14 +35,18 @@ double deviations(double log_alpha, double sigma) {
   return std::copysign(std::numeric_limits<double>::infinity(), log_alpha);
 }
 
-// Where an increasing function reaches the target, to the last bit that bisection can tell.
+// Where an increasing function is 0, to the last places of a double; the nearer end where it is not between
+// them.
 template <class Function>
-double bisect(const Function& function, double target, double low, double high) {
-  for (;;) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) return high;
-    (function(middle) < target ? low : high) = middle;
-  }
+double root(const Function& function, double low, double high) {
+  namespace tools = boost::math::tools;
+  const double at_low = function(low);
+  const double at_high = function(high);
+  if (!(at_low < 0)) return low;
+  if (!(at_high > 0)) return high;
+  std::uintmax_t steps = 1000;
+  return tools::toms748_solve(function, low, high, at_low, at_high, tools::eps_tolerance<double>(), steps)
+      .second;
 }
 
 }  // namespace
@@ -89,8 +93,8 @@ double log_alpha_for_share(double share, double sigma) {
   check_sigma(sigma);
   check_open_unit("share of pruned elements", share);
   // Ten deviations below the median nothing is pruned; at the upper end all but 1e-17 is.
-  return bisect([&](double log_alpha) { return pruned_share(log_alpha, sigma); }, share, -10 * sigma,
-                10 * sigma + sigma * sigma / 2 + 40);
+  return root([&](double log_alpha) { return pruned_share(log_alpha, sigma) - share; }, -10 * sigma,
+              10 * sigma + sigma * sigma / 2 + 40);
 }
 
 double pruned_cosine(double log_alpha, double sigma, double tail) {
@@ -108,8 +112,8 @@ double log_alpha_for_cosine(double cosine, double sigma, double tail) {
   check_open_unit("cosine", cosine);
   // Far above the bulk cos^2 falls as e^(1.5 sigma^2) / alpha.
   const double high = 1.5 * sigma * sigma + 10 * sigma + 1 - 2 * std::log(cosine);
-  return bisect([&](double log_alpha) { return -pruned_cosine(log_alpha, sigma, tail); }, -cosine,
-                -10 * sigma, high);
+  return root([&](double log_alpha) { return cosine - pruned_cosine(log_alpha, sigma, tail); }, -10 * sigma,
+              high);
 }
 
 double sparsity_at(double tau, const LognormalFit& fit) {

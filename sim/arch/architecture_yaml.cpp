@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/support/yaml_reader.hpp"
 
 namespace mantissa {
@@ -66,7 +66,7 @@ Architecture parse_architecture(std::string_view text, const std::string& file) 
 
 Loaded<Architecture> load_architecture(const std::string& name_or_path) {
   const ConfigFile file = find_config(ConfigKind::architecture, name_or_path);
-  Loaded<Architecture> loaded{parse_architecture(file.text, file.path.string()), digest(file.text),
+  Loaded<Architecture> loaded{parse_architecture(file.text, file.path.string()), sha256(file.text),
                               file.origin};
   std::string& energy = loaded.value.energy;
   if (is_config_path(energy) && std::filesystem::path(energy).is_relative())

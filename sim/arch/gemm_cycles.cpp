@@ -1,5 +1,7 @@
 #include "sim/arch/gemm_cycles.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -14,8 +16,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 constexpr std::int64_t bytes(std::int64_t n, int bits) { return ceil_div(n * bits, 8); }
 
 std::string text_of(const GemmShape& shape) {
-  return "GEMM of M " + std::to_string(shape.m) + ", N " + std::to_string(shape.n) + ", K " +
-         std::to_string(shape.k);
+  return fmt::format("GEMM of M {}, N {}, K {}", shape.m, shape.n, shape.k);
 }
 
 void check_shape(const GemmShape& shape) {
@@ -151,11 +152,9 @@ std::int64_t step_length(const Architecture& arch, const GemmShape& shape) {
   const std::int64_t windows = std::min(half_a / a_window, half_b / b_window);
   if (windows == 0) {
     const bool a = half_a < a_window;
-    throw std::invalid_argument(std::string(a ? "a_buffer_bytes " : "b_buffer_bytes ") +
-                                std::to_string(a ? arch.a_buffer_bytes : arch.b_buffer_bytes) +
-                                " is too small: one window of " + std::to_string(arch.window) + " takes " +
-                                std::to_string(a ? a_window : b_window) +
-                                " bytes, and half the buffer must hold it");
+    throw std::invalid_argument(fmt::format(
+        "{}_buffer_bytes {} is too small: one window of {} takes {} bytes, and half the buffer must hold it",
+        a ? 'a' : 'b', a ? arch.a_buffer_bytes : arch.b_buffer_bytes, arch.window, a ? a_window : b_window));
   }
   return windows * arch.window;
 }
@@ -165,15 +164,15 @@ GemmCycles gemm_cycles(const Architecture& arch, const GemmShape& shape, bool sk
   const Cut cut(arch, shape);  // checks both
   const std::int64_t counts = shape.m * ceil_div(shape.k, arch.window);
   if (skip && static_cast<std::int64_t>(nonzero.size()) != counts) {
-    throw std::invalid_argument(text_of(shape) + " has " + std::to_string(counts) +
-                                " non-zero counts in windows of " + std::to_string(arch.window) + ", not " +
-                                std::to_string(nonzero.size()));
+    throw std::invalid_argument(fmt::format("{} has {} non-zero counts in windows of {}, not {}",
+                                            text_of(shape), counts, arch.window, nonzero.size()));
   }
   const std::int64_t steps = cut.tile_rows * cut.tile_cols * cut.segments;
   if (steps > max_gemm_steps) {
-    throw std::invalid_argument(text_of(shape) + " takes " + std::to_string(steps) +
-                                " steps on this machine; more than " + std::to_string(max_gemm_steps) +
-                                " are not modelled: take larger buffers or a larger array");
+    throw std::invalid_argument(
+        fmt::format("{} takes {} steps on this machine; more than {} are not modelled: take larger buffers "
+                    "or a larger array",
+                    text_of(shape), steps, max_gemm_steps));
   }
   RowSteps row(arch, shape, cut, skip, nonzero);
   GemmTimeline timeline(arch);

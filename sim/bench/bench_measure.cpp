@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <numbers>
 
 #include "models/kernels/targets.hpp"
+#include "models/random/normal.hpp"
 #include "models/random/stream.hpp"
 
 namespace mantissa::bench {
@@ -31,14 +30,11 @@ Best best_of(int repeat, const std::function<void()>& ours, const std::function<
 ForcedTarget::ForcedTarget(const std::string& name) { kernels::force_target(name); }
 ForcedTarget::~ForcedTarget() { kernels::force_target(""); }
 
-// Two numbers by Box and Muller from one hash each.
 std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t word = mix(seed * 0x10000000000ULL + i);
-    const double radius = std::sqrt(-2.0 * std::log((static_cast<double>(word >> 32) + 1.0) * 0x1p-32));
-    values[i] = static_cast<float>(
-        radius * std::cos(2.0 * std::numbers::pi * static_cast<double>(word & 0xFFFFFFFF) * 0x1p-32));
+    values[i] = static_cast<float>(normal_quantile((static_cast<double>(word >> 12) + 0.5) * 0x1p-52));
   }
   return values;
 }

@@ -21,7 +21,7 @@
 #include "sim/report/report_directory.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_table.hpp"
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/finite.hpp"
 
@@ -75,11 +75,6 @@ std::vector<EnergyTable> energy_tables(const std::string& first) {
   return tables;
 }
 
-std::string hash_of(const trace::Safetensors& file) {
-  const auto bytes = file.all_bytes();
-  return digest({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
 // The command that gives the same run.
 std::string command_line(const ReplayOptions& options) {
   std::string command = shell_word(program_invocation_name) + " replay " + shell_word(options.trace) +
@@ -128,7 +123,7 @@ void run_replay(const ReplayOptions& options) {
   report.version = MANTISSA_VERSION;
   report.engine = options.engine;
   report.trace = trace.path().filename().string();
-  report.trace_hash = hash_of(trace.file());
+  report.trace_hash = sha256(trace.file().all_bytes());
   report.recipe_hash = recipe.hash;
   report.arch_hash = arch.hash;
 

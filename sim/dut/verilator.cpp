@@ -8,8 +8,8 @@
 #include "sim/dut/device_cache.hpp"
 #include "sim/dut/device_shim.hpp"
 #include "sim/support/data_directory.hpp"
-#include "sim/support/digest.hpp"
 #include "sim/support/process.hpp"
+#include "sim/support/sha256.hpp"
 
 namespace mantissa {
 namespace {
@@ -62,7 +62,7 @@ std::vector<std::string> compiler(const std::string& include, const char* optimi
 
 // Verilator's own run-time library: compiled once per cache, linked into every device.
 fs::path runtime_library(const fs::path& cache, const std::string& include, const std::string& version) {
-  fs::path library = cache / ("runtime-" + digest(version + include) + ".a");
+  fs::path library = cache / ("runtime-" + sha256(version + include) + ".a");
   if (fs::exists(library)) return library;
   const ScratchDirectory scratch(cache);
   std::vector<std::string> archive = {"ar", "rcs", (scratch.path() / "runtime.a").string()};
@@ -147,7 +147,7 @@ std::string note_name(const VerilatorJob& job, const std::string& versions) {
     }
   }
   for (const fs::path& source : sources) text += source.filename().string() + '\n' + contents(source);
-  return job.top + "-" + digest(text) + ".note";
+  return job.top + "-" + sha256(text) + ".note";
 }
 
 // The device that a note names, if both are there.
@@ -214,7 +214,7 @@ CompiledDevice verilate(const VerilatorJob& job) {
     if (source.extension() == ".cpp") all += "#include \"" + source.filename().string() + "\"\n";
   }
   const char* const optimisation = optimisation_of(job);
-  const std::string name = job.top + "-" + digest(version + optimisation + everything) + ".so";
+  const std::string name = job.top + "-" + sha256(version + optimisation + everything) + ".so";
   CompiledDevice device{find_in_cache(cache, name), said.find("%Warning-UNOPTFLAT") != std::string::npos};
   if (!device.object.empty()) {
     write_note(cache, scratch.path(), note, device);

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "sim/energy/formula.hpp"
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/support/yaml_reader.hpp"
 
 namespace mantissa {
@@ -124,7 +124,7 @@ EnergyTable parse_energy_table(std::string_view text, const std::string& file) {
 
 Loaded<EnergyTable> load_energy_table(const std::string& name_or_path) {
   const ConfigFile file = find_config(ConfigKind::energy, name_or_path);
-  return {parse_energy_table(file.text, file.path.string()), digest(file.text), file.origin};
+  return {parse_energy_table(file.text, file.path.string()), sha256(file.text), file.origin};
 }
 
 }  // namespace mantissa

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "sim/recipe/recipe_words.hpp"
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 
 namespace mantissa {
 namespace {
@@ -140,6 +140,6 @@ std::string recipe_content(const Recipe& recipe) {
   return text;
 }
 
-std::string recipe_digest(const Recipe& recipe) { return digest(recipe_content(recipe)); }
+std::string recipe_digest(const Recipe& recipe) { return sha256(recipe_content(recipe)); }
 
 }  // namespace mantissa

@@ -10,7 +10,7 @@ namespace mantissa {
 // YAML of all that decides a bit: with a name before it, it parses back to the same recipe.
 std::string recipe_content(const Recipe& recipe);
 
-// Of the content, whatever the recipe is called: two recipes with the same digest give the same bits.
+// SHA-256 of the content, whatever the recipe is called: two recipes with the same digest give the same bits.
 std::string recipe_digest(const Recipe& recipe);
 
 }  // namespace mantissa

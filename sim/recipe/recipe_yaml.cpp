@@ -5,7 +5,7 @@
 
 #include "models/random/lfsr.hpp"
 #include "sim/recipe/recipe_words.hpp"
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/support/yaml_reader.hpp"
 
 namespace mantissa {
@@ -200,7 +200,7 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
 
 Loaded<Recipe> load_recipe(const std::string& name_or_path) {
   const ConfigFile file = find_config(ConfigKind::recipe, name_or_path);
-  return {parse_recipe(file.text, file.path.string()), digest(file.text), file.origin};
+  return {parse_recipe(file.text, file.path.string()), sha256(file.text), file.origin};
 }
 
 }  // namespace mantissa

@@ -21,8 +21,10 @@ std::string name_of(const ReportedLayer& layer) {
 void warn_if_different(std::vector<std::string>& warnings, const std::string& what, const ReportInput& a,
                        const ReportInput& b, const std::string& consequence) {
   if (a.hash == b.hash) return;
-  warnings.push_back("different " + what + ": " + a.name + " [" + a.hash + "] and " + b.name + " [" + b.hash +
-                     "]" + consequence);
+  const auto named = [](const ReportInput& input) {
+    return input.name + " [" + input.hash.substr(0, 8) + "]";
+  };
+  warnings.push_back("different " + what + ": " + named(a) + " and " + named(b) + consequence);
 }
 
 double magnitude(const std::optional<double>& value) { return value ? std::abs(*value) : 0; }

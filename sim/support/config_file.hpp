@@ -20,7 +20,7 @@ struct ConfigFile {
 template <typename T>
 struct Loaded {
   T value;
-  std::string hash;    // digest of the text
+  std::string hash;    // SHA-256 of the text
   std::string origin;  // as the user named it
 };
 

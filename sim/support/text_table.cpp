@@ -1,9 +1,10 @@
 #include "sim/support/text_table.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <span>
 
 namespace mantissa {
@@ -139,10 +140,7 @@ std::string operations_text(double per_second) {
 }
 
 std::string fixed_text(double value, int decimals) {
-  if (std::isnan(value)) return "-";
-  std::array<char, 400> text{};  // the largest double has 309 digits
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, decimals);
 }
 
 std::string percent_text(double share) { return std::isnan(share) ? "-" : fixed_text(100 * share, 1) + "%"; }

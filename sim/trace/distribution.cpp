@@ -3,21 +3,24 @@
 #include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
+#include <boost/math/distributions/laplace.hpp>
+#include <boost/math/distributions/lognormal.hpp>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <vector>
 
 namespace mantissa::trace {
+namespace {
 
-double normal_cdf(double x, double mean, double deviation) {
-  return 0.5 * std::erfc(-(x - mean) / (deviation * std::numbers::sqrt2));
+using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+
+// Of a sorted sample from one of Boost's distributions.
+template <class Distribution>
+double distance(std::span<const double> sorted, const Distribution& distribution) {
+  return ks_distance(sorted, [&](double x) { return cdf(distribution, x); });
 }
 
-double laplace_cdf(double x, double median, double scale) {
-  const double z = (x - median) / scale;
-  return z < 0 ? 0.5 * std::exp(z) : 1 - 0.5 * std::exp(-z);
-}
+}  // namespace
 
 KsDistances ks_distances(std::span<const float> sample, double mu, double sigma) {
   if (sample.empty()) return {};
@@ -39,16 +42,16 @@ KsDistances ks_distances(std::span<const float> sample, double mu, double sigma)
   const double deviation = std::sqrt(squares / count);
   const double scale = absolute / count;
   if (deviation > 0)
-    distances.normal = ks_distance(values, [&](double x) { return normal_cdf(x, mean, deviation); });
+    distances.normal = distance(values, boost::math::normal_distribution<double, Policy>(mean, deviation));
   if (scale > 0)
-    distances.laplace = ks_distance(values, [&](double x) { return laplace_cdf(x, median, scale); });
+    distances.laplace = distance(values, boost::math::laplace_distribution<double, Policy>(median, scale));
   // Magnitudes ascend from the middle to both ends.
   const auto positive = std::lower_bound(sorted.begin(), sorted.end(), 0.0F);
   std::transform(sorted.begin(), positive, sorted.begin(), std::negate<>());
   std::reverse(sorted.begin(), positive);
   std::merge(sorted.begin(), positive, positive, sorted.end(), values.begin());
   if (sigma > 0)
-    distances.lognormal = ks_distance(values, [&](double x) { return normal_cdf(std::log(x), mu, sigma); });
+    distances.lognormal = distance(values, boost::math::lognormal_distribution<double, Policy>(mu, sigma));
   return distances;
 }
 

@@ -39,10 +39,6 @@ double ks_distance(std::span<const double> sorted, const Cdf& cdf) {
   return distance;
 }
 
-// Deviation and scale above 0.
-double normal_cdf(double x, double mean, double deviation);
-double laplace_cdf(double x, double median, double scale);
-
 // Distances of a sample from the members of three families that fit it best: ln|x| normal with the given mu
 // and sigma; x normal with the sample's mean and deviation; x Laplace with its median and its mean distance
 // from that.

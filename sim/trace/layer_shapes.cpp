@@ -1,5 +1,7 @@
 #include "sim/trace/layer_shapes.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <stdexcept>
@@ -52,7 +54,7 @@ std::int64_t convolved_size(std::int64_t size, std::int64_t kernel, std::int64_t
 LayerShapes::LayerShapes(const Layer& layer, std::string file) : layer_(layer), file_(std::move(file)) {}
 
 void LayerShapes::fail(const TensorInfo& tensor, const std::string& what) const {
-  throw std::invalid_argument(file_ + ": tensor " + quoted(tensor) + ": " + what);
+  throw std::invalid_argument(fmt::format("{}: tensor {}: {}", file_, quoted(tensor), what));
 }
 
 void LayerShapes::expect(const TensorInfo& tensor, std::size_t dimension, const std::string& meaning,
@@ -60,20 +62,19 @@ void LayerShapes::expect(const TensorInfo& tensor, std::size_t dimension, const 
   const std::int64_t size = tensor.shape[dimension];
   const auto [known, first] = sizes.try_emplace(meaning, Size{size, tensor.name});
   if (first || known->second.value == size) return;
-  fail(tensor, "its shape " + text(tensor.shape) + " says " + std::to_string(size) + " " + meaning +
-                   ", but tensor " + in_quotes(known->second.tensor, 250) + " says " +
-                   std::to_string(known->second.value));
+  fail(tensor, fmt::format("its shape {} says {} {}, but tensor {} says {}", text(tensor.shape), size,
+                           meaning, in_quotes(known->second.tensor, 250), known->second.value));
 }
 
 void LayerShapes::expect_rank(const TensorInfo& tensor, std::size_t rank, const char* form) const {
   if (tensor.shape.size() != rank)
-    fail(tensor, "its shape " + text(tensor.shape) + " is not of the form " + form);
+    fail(tensor, fmt::format("its shape {} is not of the form {}", text(tensor.shape), form));
 }
 
 void LayerShapes::expect_same(const TensorInfo* tensor, const TensorInfo* model) const {
   if (tensor == nullptr || model == nullptr || tensor->shape == model->shape) return;
-  fail(*tensor, "its shape " + text(tensor->shape) + " should be that of tensor " + quoted(*model) + ", " +
-                    text(model->shape));
+  fail(*tensor, fmt::format("its shape {} should be that of tensor {}, {}", text(tensor->shape),
+                            quoted(*model), text(model->shape)));
 }
 
 void LayerShapes::check(const Tensors& tensors) {
@@ -81,9 +82,8 @@ void LayerShapes::check(const Tensors& tensors) {
     if (tensors[i] == nullptr) continue;
     const TensorInfo& tensor = *tensors[i];
     const auto role = static_cast<Role>(i);
-    if (!belongs(role, layer_.kind)) {
-      fail(tensor, "a " + std::string(name_of(layer_.kind)) + " layer has no " + std::string(name_of(role)));
-    }
+    if (!belongs(role, layer_.kind))
+      fail(tensor, fmt::format("a {} layer has no {}", name_of(layer_.kind), name_of(role)));
     for (const std::int64_t size : tensor.shape) {
       if (size == 0) fail(tensor, "its shape " + text(tensor.shape) + " has no elements");
     }
@@ -124,8 +124,8 @@ void LayerShapes::check_conv2d(const Tensors& tensors) {
     expect(*tensor, 0, "images", images);
     expect(*tensor, 1, in ? "input channels" : "output channels", parameters_);
     if (tensor->shape[1] % layer_.groups != 0) {
-      fail(*tensor, std::to_string(tensor->shape[1]) + " channels are not divisible by the layer's " +
-                        std::to_string(layer_.groups) + " groups");
+      fail(*tensor, fmt::format("{} channels are not divisible by the layer's {} groups", tensor->shape[1],
+                                layer_.groups));
     }
     expect(*tensor, 2, in ? "input rows" : "output rows", images);
     expect(*tensor, 3, in ? "input columns" : "output columns", images);
@@ -139,15 +139,15 @@ void LayerShapes::check_conv2d(const Tensors& tensors) {
 
 void LayerShapes::check_kernel(const TensorInfo& weight) const {
   if (weight.shape[0] % layer_.groups != 0) {
-    fail(weight, std::to_string(weight.shape[0]) + " output channels are not divisible by the layer's " +
-                     std::to_string(layer_.groups) + " groups");
+    fail(weight, fmt::format("{} output channels are not divisible by the layer's {} groups", weight.shape[0],
+                             layer_.groups));
   }
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t reach = layer_.dilation[i] * (weight.shape[2 + i] - 1) + 1;
     if (layer_.padding[i] >= reach) {
-      fail(weight, "a padding of " + std::to_string(layer_.padding[i]) +
-                       " is too large: outputs would see nothing else, as the kernel reaches over " +
-                       std::to_string(reach));
+      fail(weight, fmt::format("a padding of {} is too large: outputs would see nothing else, as the kernel "
+                               "reaches over {}",
+                               layer_.padding[i], reach));
     }
   }
 }
@@ -156,22 +156,21 @@ void LayerShapes::check_output(const TensorInfo& input, const TensorInfo& weight
                                const TensorInfo* output) const {
   const std::int64_t channels = weight.shape[1] * layer_.groups;
   if (input.shape[1] != channels) {
-    fail(weight, "its shape " + text(weight.shape) + " and " + std::to_string(layer_.groups) +
-                     " groups make " + std::to_string(channels) + " input channels, but tensor " +
-                     quoted(input) + " has " + std::to_string(input.shape[1]));
+    fail(weight, fmt::format("its shape {} and {} groups make {} input channels, but tensor {} has {}",
+                             text(weight.shape), layer_.groups, channels, quoted(input), input.shape[1]));
   }
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t size = convolved_size(input.shape[2 + i], weight.shape[2 + i], layer_.stride[i],
                                              layer_.padding[i], layer_.dilation[i]);
-    const std::string direction = i == 0 ? "rows" : "columns";
+    const char* const direction = i == 0 ? "rows" : "columns";
     if (size == 0) {
-      fail(weight, "the kernel has more " + direction + " than the padded input, tensor " + quoted(input) +
-                       " of shape " + text(input.shape));
+      fail(weight, fmt::format("the kernel has more {} than the padded input, tensor {} of shape {}",
+                               direction, quoted(input), text(input.shape)));
     }
     if (output != nullptr && output->shape[2 + i] != size) {
-      fail(*output, "its shape " + text(output->shape) + " has " + std::to_string(output->shape[2 + i]) +
-                        " " + direction + ", but input " + text(input.shape) + " and weight " +
-                        text(weight.shape) + " make " + std::to_string(size));
+      fail(*output,
+           fmt::format("its shape {} has {} {}, but input {} and weight {} make {}", text(output->shape),
+                       output->shape[2 + i], direction, text(input.shape), text(weight.shape), size));
     }
   }
 }
@@ -198,8 +197,8 @@ void LayerShapes::check_linear(const Tensors& tensors) {
     if (first == nullptr) first = tensor;
     if (tensor->shape.size() != first->shape.size() ||
         !std::equal(tensor->shape.begin(), tensor->shape.end() - 1, first->shape.begin())) {
-      fail(*tensor, "its shape " + text(tensor->shape) + " and that of tensor " + quoted(*first) + ", " +
-                        text(first->shape) + ", differ before the last dimension");
+      fail(*tensor, fmt::format("its shape {} and that of tensor {}, {}, differ before the last dimension",
+                                text(tensor->shape), quoted(*first), text(first->shape)));
     }
   }
 }
@@ -210,7 +209,8 @@ void LayerShapes::check_batchnorm(const Tensors& tensors) {
     const TensorInfo* tensor = of(tensors, role);
     if (tensor == nullptr) continue;
     if (tensor->shape.size() < 2) {
-      fail(*tensor, "its shape " + text(tensor->shape) + " is not of the form [images, channels, ...]");
+      fail(*tensor,
+           fmt::format("its shape {} is not of the form [images, channels, ...]", text(tensor->shape)));
     }
     expect(*tensor, 1, "channels", parameters_);
     if (first == nullptr) first = tensor;

@@ -1,12 +1,11 @@
 #include "sim/trace/safetensors.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <boost/iostreams/device/mapped_file.hpp>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -60,18 +59,14 @@ class TensorRecord {
     if (!offsets.is_array() || offsets.size() != 2) fail("data_offsets is not a pair of whole numbers");
     tensor_.begin = whole_number(offsets[0], "an offset");
     tensor_.end = whole_number(offsets[1], "an offset");
-    const std::string range =
-        "its data, bytes " + std::to_string(tensor_.begin) + " to " + std::to_string(tensor_.end) + ",";
+    const std::string range = fmt::format("its data, bytes {} to {},", tensor_.begin, tensor_.end);
     if (tensor_.begin > tensor_.end) fail(range + " end before they begin");
     if (tensor_.end > data_bytes) {
-      fail(range + " reach beyond the end of the file, which has " + std::to_string(data_bytes) +
-           " bytes of data");
+      fail(fmt::format("{} reach beyond the end of the file, which has {} bytes of data", range, data_bytes));
     }
     const std::uint64_t stored = tensor_.end - tensor_.begin;
-    if (stored != needed_) {
-      fail("its shape needs " + std::to_string(needed_) + " bytes, but data_offsets give it " +
-           std::to_string(stored));
-    }
+    if (stored != needed_)
+      fail(fmt::format("its shape needs {} bytes, but data_offsets give it {}", needed_, stored));
     return std::move(tensor_);
   }
 
@@ -86,7 +81,7 @@ class TensorRecord {
 
   std::uint64_t whole_number(const Json& value, const char* what) const {
     if (!value.is_number_unsigned())
-      fail(std::string(what) + " is " + shortened(value.dump(-1, ' ', true)) + ", not a whole number from 0");
+      fail(fmt::format("{} is {}, not a whole number from 0", what, shortened(value.dump(-1, ' ', true))));
     return value.get<std::uint64_t>();
   }
 
@@ -99,8 +94,8 @@ class TensorRecord {
                                            })
                             : types.end();
     if (found == types.end()) {
-      fail("its dtype is " + shortened(type.dump(-1, ' ', true)) +
-           "; a trace has F32, F16, BF16, F8_E5M2 and F8_E4M3");
+      fail(fmt::format("its dtype is {}; a trace has F32, F16, BF16, F8_E5M2 and F8_E4M3",
+                       shortened(type.dump(-1, ' ', true))));
     }
     tensor_.dtype = found->dtype;
   }
@@ -109,7 +104,7 @@ class TensorRecord {
     const Json& shape = field("shape");
     if (!shape.is_array()) fail("its shape is not a list");
     if (shape.size() > most_dimensions)
-      fail("it has " + std::to_string(shape.size()) + " dimensions; at most 8 are read");
+      fail(fmt::format("it has {} dimensions; at most {} are read", shape.size(), most_dimensions));
     needed_ = bytes_of(tensor_.dtype);
     bool empty = false;
     for (const Json& dimension : shape) {
@@ -136,8 +131,9 @@ std::map<std::string, std::string> read_metadata(const Json& metadata, const std
   if (!metadata.is_object()) throw std::invalid_argument(file + ": __metadata__ is not an object of strings");
   for (const auto& [key, value] : metadata.items()) {
     if (!value.is_string()) {
-      throw std::invalid_argument(file + ": __metadata__: " + in_quotes(key) +
-                                  " is not a string; JSON inside metadata is written as a string");
+      throw std::invalid_argument(
+          fmt::format("{}: __metadata__: {} is not a string; JSON inside metadata is written as a string",
+                      file, in_quotes(key)));
     }
     result.emplace(key, value.get<std::string>());
   }
@@ -150,20 +146,19 @@ void check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_byt
   for (const TensorInfo& tensor : tensors) {
     const std::uint64_t expected = before == nullptr ? 0 : before->end;
     if (tensor.begin < expected) {
-      throw std::invalid_argument(file + ": tensor " + in_quotes(tensor.name, 200) + " overlaps tensor " +
-                                  in_quotes(before->name, 200));
+      throw std::invalid_argument(fmt::format("{}: tensor {} overlaps tensor {}", file,
+                                              in_quotes(tensor.name, 200), in_quotes(before->name, 200)));
     }
     if (tensor.begin > expected) {
-      throw std::invalid_argument(file + ": tensor " + in_quotes(tensor.name, 200) + ": " +
-                                  std::to_string(tensor.begin - expected) +
-                                  " bytes before its data belong to no tensor");
+      throw std::invalid_argument(fmt::format("{}: tensor {}: {} bytes before its data belong to no tensor",
+                                              file, in_quotes(tensor.name, 200), tensor.begin - expected));
     }
     before = &tensor;
   }
   const std::uint64_t end = before == nullptr ? 0 : before->end;
   if (end != data_bytes) {
-    throw std::invalid_argument(file + ": the last " + std::to_string(data_bytes - end) +
-                                " bytes belong to no tensor");
+    throw std::invalid_argument(
+        fmt::format("{}: the last {} bytes belong to no tensor", file, data_bytes - end));
   }
 }
 
@@ -187,32 +182,23 @@ std::uint64_t TensorInfo::elements() const {
 }
 
 Safetensors::Safetensors(const std::filesystem::path& path) : path_(path) {
-  const std::string file = path.string();
-  const auto fail = [&](const char* why) { throw std::invalid_argument("cannot read " + file + ": " + why); };
-  // O_NONBLOCK: opening a pipe must not wait for its writer.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) fail(std::strerror(errno));
-  struct stat status {};
-  void* map = nullptr;
-  std::string trouble;
-  if (::fstat(descriptor, &status) != 0) {
-    trouble = std::strerror(errno);
-  } else if (!S_ISREG(status.st_mode)) {
-    trouble = S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file";
-  } else if (status.st_size > 0) {
-    map = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (map == MAP_FAILED) trouble = std::strerror(errno);
+  const auto fail = [&](const std::string& why) {
+    throw std::invalid_argument("cannot read " + path.string() + ": " + why);
+  };
+  if (::access(path.c_str(), R_OK) != 0) fail(std::strerror(errno));
+  if (std::filesystem::is_directory(path)) fail("it is a directory");
+  // Opening a pipe would wait for its writer.
+  if (!std::filesystem::is_regular_file(path)) fail("it is not a regular file");
+  if (std::filesystem::file_size(path) > 0) {  // nothing cannot be mapped
+    try {
+      const auto map = std::make_shared<boost::iostreams::mapped_file_source>(path.string());
+      map_ = std::as_bytes(std::span(map->data(), map->size()));
+      mapping_ = map;
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
   }
-  ::close(descriptor);
-  if (!trouble.empty()) fail(trouble.c_str());
-  map_ = {static_cast<const std::byte*>(map), static_cast<std::size_t>(status.st_size)};
-  mapped_ = map != nullptr;
-  try {
-    read_header();
-  } catch (...) {
-    unmap();
-    throw;
-  }
+  read_header();
 }
 
 Safetensors::Safetensors(std::span<const std::byte> bytes, std::string name)
@@ -220,40 +206,24 @@ Safetensors::Safetensors(std::span<const std::byte> bytes, std::string name)
   read_header();
 }
 
-Safetensors::Safetensors(Safetensors&& other) noexcept
-    : path_(std::move(other.path_)),
-      map_(std::exchange(other.map_, {})),
-      data_(std::exchange(other.data_, {})),
-      mapped_(std::exchange(other.mapped_, false)),
-      tensors_(std::move(other.tensors_)),
-      metadata_(std::move(other.metadata_)),
-      index_(std::move(other.index_)) {}
-
-Safetensors::~Safetensors() { unmap(); }
-
-void Safetensors::unmap() {
-  if (mapped_) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
-  mapped_ = false;
-}
-
 void Safetensors::read_header() {
   const std::string file = path_.string();
   const auto fail = [&](const std::string& what) { throw std::invalid_argument(file + ": " + what); };
   if (map_.size() < length_bytes) {
-    fail("no safetensors file: it has " + std::to_string(map_.size()) + " bytes, and the header's length " +
-         "alone takes 8");
+    fail(fmt::format("no safetensors file: it has {} bytes, and the header's length alone takes {}",
+                     map_.size(), length_bytes));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, map_.data(), sizeof length);
   const std::uint64_t rest = map_.size() - length_bytes;
   if (length > longest_header) {
-    fail("no safetensors file, or a damaged one: its header would have " + std::to_string(length) +
-         " bytes, and at most " + std::to_string(longest_header) + " are read");
+    fail(fmt::format(
+        "no safetensors file, or a damaged one: its header would have {} bytes, and at most {} are "
+        "read",
+        length, longest_header));
   }
-  if (length > rest) {
-    fail("truncated: its header should have " + std::to_string(length) + " bytes, and " +
-         std::to_string(rest) + " follow");
-  }
+  if (length > rest)
+    fail(fmt::format("truncated: its header should have {} bytes, and {} follow", length, rest));
   const std::string_view text(reinterpret_cast<const char*>(map_.data()) + length_bytes, length);
   if (text.empty() || text.front() != '{') fail("no safetensors file: its header does not begin with {");
   data_ = map_.subspan(length_bytes + length);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,9 +37,6 @@ class Safetensors {
   explicit Safetensors(const std::filesystem::path& path);
   // The same checks on bytes in memory, which must outlive the object.
   Safetensors(std::span<const std::byte> bytes, std::string name);
-  Safetensors(Safetensors&& other) noexcept;
-  Safetensors& operator=(Safetensors&&) = delete;
-  ~Safetensors();
 
   const std::filesystem::path& path() const { return path_; }
   const std::vector<TensorInfo>& tensors() const { return tensors_; }  // in the order of their data
@@ -53,12 +51,11 @@ class Safetensors {
 
  private:
   void read_header();
-  void unmap();
 
   std::filesystem::path path_;
+  std::shared_ptr<const void> mapping_;  // keeps `map_` alive; none for bytes that somebody else owns
   std::span<const std::byte> map_;
   std::span<const std::byte> data_;
-  bool mapped_ = false;
   std::vector<TensorInfo> tensors_;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, std::size_t, std::less<>> index_;

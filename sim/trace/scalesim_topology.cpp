@@ -1,5 +1,7 @@
 #include "sim/trace/scalesim_topology.hpp"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -65,7 +67,7 @@ class TopologyReader {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw std::invalid_argument(file_ + ": line " + std::to_string(line_) + ": " + what);
+    throw std::invalid_argument(fmt::format("{}: line {}: {}", file_, line_, what));
   }
 
   void read_heading(const std::vector<std::string_view>& fields) {
@@ -73,10 +75,10 @@ class TopologyReader {
     if (fields.size() == 4) {
       gemm_ = true;
     } else if (fields.size() != 8 && fields.size() != 9) {
-      fail(
+      fail(fmt::format(
           "a heading has 8 columns (Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, "
-          "Channels, Num Filter, Strides) or 4 (Layer, M, N, K), not " +
-          std::to_string(fields.size()));
+          "Channels, Num Filter, Strides) or 4 (Layer, M, N, K), not {}",
+          fields.size()));
     }
     std::int64_t ignored = 0;
     const std::string_view second = fields[1];
@@ -89,8 +91,8 @@ class TopologyReader {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > largest_size) {
-      fail(std::string(column) + " is " + in_quotes(text) + "; it must be a whole number in 1.." +
-           std::to_string(largest_size));
+      fail(
+          fmt::format("{} is {}; it must be a whole number in 1..{}", column, in_quotes(text), largest_size));
     }
     return value;
   }
@@ -100,10 +102,8 @@ class TopologyReader {
     if (shortened(text, 200) != text)
       fail("the layer's name " + in_quotes(text) + " is not printable ASCII of at most 200 characters");
     const auto [first, added] = lines_.emplace(text, line_);
-    if (!added) {
-      fail("layer " + in_quotes(text) + " is already on line " + std::to_string(first->second) +
-           "; names must differ");
-    }
+    if (!added)
+      fail(fmt::format("layer {} is already on line {}; names must differ", in_quotes(text), first->second));
     return std::string(text);
   }
 
@@ -140,9 +140,8 @@ class TopologyReader {
     made.layer.stride = {number(fields[7], "Strides"), number(fields.back(), "Strides")};
     if (made.layer.stride[0] > 65536 || made.layer.stride[1] > 65536) fail("Strides are above 65536");
     if (rows > height || columns > width) {
-      fail("a filter of " + std::to_string(rows) + "x" + std::to_string(columns) +
-           " is larger than its input, " + std::to_string(height) + "x" + std::to_string(width) +
-           ", and this format has no padding");
+      fail(fmt::format("a filter of {}x{} is larger than its input, {}x{}, and this format has no padding",
+                       rows, columns, height, width));
     }
     made.input = {batch_, channels, height, width};
     made.weight = {filters, channels, rows, columns};

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "models/parallel/parallel.hpp"
+#include "models/random/normal.hpp"
 #include "models/random/stream.hpp"
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/safetensors_writer.hpp"
@@ -121,39 +122,6 @@ void check(const SyntheticNumbers& numbers) {
     throw std::invalid_argument("sigma " + std::to_string(numbers.sigma) +
                                 " of ln|g| is out of range; it must be 0..8");
   }
-}
-
-double normal_quantile(double p) {
-  const auto tail = [](double q) {
-    return (((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838e+00) * q -
-              2.549732539343734e+00) *
-                 q +
-             4.374664141464968e+00) *
-                q +
-            2.938163982698783e+00) /
-           ((((7.784695709041462e-03 * q + 3.224671290700398e-01) * q + 2.445134137142996e+00) * q +
-             3.754408661907416e+00) *
-                q +
-            1);
-  };
-  constexpr double low = 0.02425;
-  if (p < low) return tail(std::sqrt(-2 * std::log(p)));
-  if (p > 1 - low) return -tail(std::sqrt(-2 * std::log1p(-p)));
-  const double q = p - 0.5;
-  const double r = q * q;
-  return (((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
-            1.383577518672690e+02) *
-               r -
-           3.066479806614716e+01) *
-              r +
-          2.506628277459239e+00) *
-         q /
-         (((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
-            6.680131188771972e+01) *
-               r -
-           1.328068155288572e+01) *
-              r +
-          1);
 }
 
 SyntheticSummary write_synthetic(const SyntheticJob& job) {

@@ -23,9 +23,6 @@ struct SyntheticNumbers {
 // Throws std::invalid_argument where a share is outside 0..1 or gradients would leave FP32's range.
 void check(const SyntheticNumbers& numbers);
 
-// The inverse of the normal distribution function, 0 < p < 1, to nine digits (Acklam's rational functions).
-double normal_quantile(double p);
-
 // What to write: one step, number 0: input, weight and bias or gamma and beta, grad_output of every layer.
 // Inputs are normal or, behind a ReLU, half-normal with zeros; weights normal with variance 2 / inputs (He et
 // al. 2015); gradients have lognormal magnitudes and random signs. Element i of a tensor depends on seed, the

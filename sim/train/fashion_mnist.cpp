@@ -1,10 +1,10 @@
 #include "sim/train/fashion_mnist.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
-#include <memory>
+#include <boost/iostreams/device/file.hpp>
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filtering_streambuf.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -12,6 +12,7 @@ namespace mantissa::train {
 namespace {
 
 namespace fs = std::filesystem;
+namespace io = boost::iostreams;
 
 // The largest file of the set has 45 MiB; twice that is no such file.
 constexpr std::size_t max_bytes = std::size_t{96} << 20;
@@ -27,23 +28,24 @@ std::vector<std::uint8_t> unzipped(const fs::path& path) {
          "no such file; Fashion-MNIST comes with the Debian package dataset-fashion-mnist: apt-get install "
          "dataset-fashion-mnist, or name its directory with --data");
   }
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) fail(path, "cannot be opened");
+  constexpr std::streamsize piece = 1 << 20;
+  io::filtering_istreambuf in;
+  in.push(io::gzip_decompressor(io::gzip::default_window_bits, piece));
+  const io::file_source file(path.string(), std::ios::binary);
+  if (!file.is_open()) fail(path, "cannot be opened");
+  in.push(file, piece);
   std::vector<std::uint8_t> bytes;
-  std::size_t used = 0;
-  for (;;) {
-    bytes.resize(used + (std::size_t{1} << 20));
-    const int got = gzread(file.get(), bytes.data() + used, 1U << 20);
-    if (got < 0) fail(path, "is damaged: gzip cannot read all of it");
-    used += static_cast<std::size_t>(got);
-    if (used > max_bytes) fail(path, "is too large for Fashion-MNIST");
-    if (got == 0) break;
+  try {
+    for (std::streamsize got = piece; got == piece;) {
+      const std::size_t used = bytes.size();
+      if (used > max_bytes) fail(path, "is too large for Fashion-MNIST");
+      bytes.resize(used + piece);
+      got = in.sgetn(reinterpret_cast<char*>(bytes.data()) + used, piece);
+      bytes.resize(used + got);
+    }
+  } catch (const std::ios_base::failure&) {
+    fail(path, "is damaged: gzip cannot read all of it");
   }
-  // A file that ends early reads as a short one; zlib tells only here.
-  int status = Z_OK;
-  gzerror(file.get(), &status);
-  if (status != Z_OK && status != Z_STREAM_END) fail(path, "is damaged: it ends early");
-  bytes.resize(used);
   return bytes;
 }
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/support/yaml_reader.hpp"
 
@@ -110,7 +110,7 @@ Network parse_network(std::string_view text, const std::string& file) {
 
 Loaded<Network> load_network(const std::string& name_or_path) {
   const ConfigFile file = find_config(ConfigKind::network, name_or_path);
-  return {parse_network(file.text, file.path.string()), digest(file.text), file.origin};
+  return {parse_network(file.text, file.path.string()), sha256(file.text), file.origin};
 }
 
 }  // namespace mantissa::train

@@ -6,7 +6,7 @@
 #include "models/kernels/quantize.hpp"
 #include "models/kernels/weight_update.hpp"
 #include "models/mac/stream_id.hpp"
-#include "sim/trace/synthetic.hpp"
+#include "models/random/normal.hpp"
 #include "sim/trace/widen.hpp"
 
 namespace mantissa::train {
@@ -25,7 +25,7 @@ void initialise_weights(Parameter& parameter, std::int64_t fan_in, std::uint64_t
     const std::uint64_t word = mix(mix(mix(seed) ^ (std::uint64_t{0x1417} << 32 | parameter.layer)) ^ i);
     // Within (0, 1), symmetric about a half.
     const double uniform = (static_cast<double>(word >> 12) + 0.5) * 0x1p-52;
-    values[i] = static_cast<float>(deviation * trace::normal_quantile(uniform));
+    values[i] = static_cast<float>(deviation * normal_quantile(uniform));
   }
 }
 

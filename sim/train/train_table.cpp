@@ -1,8 +1,9 @@
 #include "sim/train/train_table.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "sim/support/text_table.hpp"
@@ -30,7 +31,7 @@ std::string conversions_text(const TrainReport& report) {
                percent_text(share(counts.underflow, counts.elements)),
                percent_text(share(counts.flushed_to_zero, counts.elements))});
   }
-  return "\nQuantizers, in " + std::to_string(report.counted_steps) + " steps\n" + table.text();
+  return fmt::format("\nQuantizers, in {} steps\n{}", report.counted_steps, table.text());
 }
 
 std::string sparsity_text(const TrainReport& report) {
@@ -61,28 +62,26 @@ std::string gradients_text(const TrainReport& report) {
                fixed_text(gradient.ks_laplace, 3)});
     if (gradient.ks_lognormal < std::min(gradient.ks_normal, gradient.ks_laplace)) ++best;
   }
-  return "\n" + table.text() + "lognormal is nearest in " + std::to_string(best) + " of " +
-         std::to_string(report.gradients.size()) + " layers\n";
+  return fmt::format("\n{}lognormal is nearest in {} of {} layers\n", table.text(), best,
+                     report.gradients.size());
 }
 
 }  // namespace
 
 std::string train_heading(const TrainReport& report) {
-  return "network " + report.network + ", recipe " + report.recipe + ", " +
-         std::to_string(report.parameters) + " parameters, " + std::to_string(report.images) +
-         " images, batch " + std::to_string(report.batch) + ", seed " + std::to_string(report.seed) +
-         ", array " + std::to_string(report.rows) + " x " + std::to_string(report.cols) +
-         "\n\nepoch  train loss  train acc  val loss  val acc  loss scale  skipped     time\n";
+  return fmt::format(
+      "network {}, recipe {}, {} parameters, {} images, batch {}, seed {}, array {} x {}\n\n"
+      "epoch  train loss  train acc  val loss  val acc  loss scale  skipped     time\n",
+      report.network, report.recipe, report.parameters, report.images, report.batch, report.seed, report.rows,
+      report.cols);
 }
 
 std::string epoch_line(const TrainReport& report) {
   const EpochReport& epoch = report.history.back();
-  char line[128];
-  std::snprintf(line, sizeof line, "%5zu  %10.4f  %8.2f%%  %8.4f  %6.2f%%  %10s  %7lld  %7s\n",
-                report.history.size(), epoch.train_loss, 100 * epoch.train_accuracy, epoch.val_loss,
-                100 * epoch.val_accuracy, ("2^" + std::to_string(epoch.loss_exponent)).c_str(),
-                static_cast<long long>(epoch.skipped_steps), time_text(epoch.seconds).c_str());
-  return line;
+  return fmt::format("{:5}  {:10.4f}  {:8.2f}%  {:8.4f}  {:6.2f}%  {:>10}  {:7}  {:>7}\n",
+                     report.history.size(), epoch.train_loss, 100 * epoch.train_accuracy, epoch.val_loss,
+                     100 * epoch.val_accuracy, fmt::format("2^{}", epoch.loss_exponent), epoch.skipped_steps,
+                     time_text(epoch.seconds));
 }
 
 std::string train_summary(const TrainReport& report) {
@@ -91,9 +90,9 @@ std::string train_summary(const TrainReport& report) {
       [](const EpochReport& a, const EpochReport& b) { return a.val_accuracy < b.val_accuracy; });
   std::string text = conversions_text(report) + sparsity_text(report) + gradients_text(report);
   if (best == report.history.end()) return text;
-  return text + "\nvalidation accuracy: " + percent_text(report.history.back().val_accuracy) +
-         " at the end, " + percent_text(best->val_accuracy) + " at best; weights " + report.weights_digest +
-         "\n";
+  return fmt::format("{}\nvalidation accuracy: {} at the end, {} at best\nSHA-256 of the weights: {}\n", text,
+                     percent_text(report.history.back().val_accuracy), percent_text(best->val_accuracy),
+                     report.weights_digest);
 }
 
 }  // namespace mantissa::train

@@ -1,5 +1,7 @@
 #include "sim/train/trainer.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -7,7 +9,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "sim/support/digest.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/trace/gradient.hpp"
 #include "sim/train/checkpoint.hpp"
 #include "sim/train/softmax.hpp"
@@ -62,19 +64,18 @@ Trainer::Trainer(Model& model, const FashionMnist& data, const RunOptions& optio
   const ValueShape& image = model.network().image;
   const Images& training = data.training;
   if (image.channels != 1 || image.height != training.height || image.width != training.width) {
-    throw std::invalid_argument("network " + model.network().name + " reads images of " +
-                                std::to_string(image.channels) + " x " + std::to_string(image.height) +
-                                " x " + std::to_string(image.width) + ", the data set has 1 x " +
-                                std::to_string(training.height) + " x " + std::to_string(training.width));
+    throw std::invalid_argument(fmt::format(
+        "network {} reads images of {} x {} x {}, the data set has 1 x {} x {}", model.network().name,
+        image.channels, image.height, image.width, training.height, training.width));
   }
   if (model.network().classes() != FashionMnist::classes) {
-    throw std::invalid_argument("network " + model.network().name + " has " +
-                                std::to_string(model.network().classes()) + " outputs; the data set has " +
-                                std::to_string(FashionMnist::classes) + " classes");
+    throw std::invalid_argument(fmt::format("network {} has {} outputs; the data set has {} classes",
+                                            model.network().name, model.network().classes(),
+                                            FashionMnist::classes));
   }
   if (options.images > training.count()) {
-    throw std::invalid_argument("--images " + std::to_string(options.images) + ": the data set has " +
-                                std::to_string(training.count()));
+    throw std::invalid_argument(
+        fmt::format("--images {}: the data set has {}", options.images, training.count()));
   }
   images_ = options.images == 0 ? training.count() : options.images;
   steps_per_epoch_ = ceil_div(images_, options.batch);
@@ -225,10 +226,7 @@ TrainReport Trainer::run(const Progress& progress, const EpochDone& epoch_done) 
   using Clock = std::chrono::steady_clock;
   while (state_.step < total_steps()) {
     const std::int64_t epoch = state_.step / steps_per_epoch_ + 1;
-    if (progress) {
-      progress(state_.step, total_steps(),
-               "epoch " + std::to_string(epoch) + " of " + std::to_string(options_.epochs));
-    }
+    if (progress) progress(state_.step, total_steps(), fmt::format("epoch {} of {}", epoch, options_.epochs));
     const auto start = Clock::now();
     train_step();
     state_.epoch.seconds += std::chrono::duration<double>(Clock::now() - start).count();
@@ -247,8 +245,8 @@ void Trainer::save() const { save_checkpoint(options_.checkpoint, model_, option
 void Trainer::resume() {
   load_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_);
   if (state_.step >= 0 && state_.step <= total_steps()) return;
-  throw std::invalid_argument(options_.checkpoint + ": the checkpoint is damaged: step " +
-                              std::to_string(state_.step) + " of a run of " + std::to_string(total_steps()));
+  throw std::invalid_argument(fmt::format("{}: the checkpoint is damaged: step {} of a run of {}",
+                                          options_.checkpoint, state_.step, total_steps()));
 }
 
 TrainReport Trainer::report() const {
@@ -292,7 +290,7 @@ TrainReport Trainer::report() const {
     bytes.append(reinterpret_cast<const char*>(parameter.value.values.data()),
                  parameter.value.values.size() * sizeof(float));
   }
-  report.weights_digest = digest(bytes);
+  report.weights_digest = sha256(bytes);
   return report;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -66,6 +67,16 @@ TEST(Replay, ReportIsTheSameForAnyNumberOfThreads) {
     std::vector<std::string> arguments = base;
     arguments.insert(arguments.end(), {"--threads", threads});
     EXPECT_EQ(run_mantissa(arguments).out, once) << threads;
+  }
+}
+
+TEST(Replay, InputsAreNamedByWhatSha256sumPrints) {
+  const json report = replay({cnn});
+  const std::string configs = MANTISSA_SOURCE_DIR "/sim/configs/";
+  for (const auto& [input, path] : std::map<std::string, std::string>{
+           {"trace", cnn}, {"recipe", configs + "recipes/fp8.yaml"}, {"arch", configs + "arch/edge.yaml"}}) {
+    const std::string hash = report.at(input).at("hash");
+    EXPECT_EQ(run_shell("sha256sum < '" + path + "'").out, hash + "  -\n") << input;
   }
 }
 

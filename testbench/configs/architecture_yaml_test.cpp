@@ -71,7 +71,7 @@ TEST(ArchitectureYaml, ShippedOnes) {
     const Loaded<Architecture> loaded = load_architecture(name);
     EXPECT_EQ(loaded.value.name, name);
     EXPECT_EQ(loaded.origin, name);
-    EXPECT_EQ(loaded.hash.size(), 32U);
+    EXPECT_EQ(loaded.hash.size(), 64U);
     EXPECT_NO_THROW(find_config(ConfigKind::energy, loaded.value.energy));
   }
 }

@@ -22,7 +22,7 @@ TEST(ShippedRecipes, AllSevenLoadUnderTheirOwnName) {
     EXPECT_EQ(loaded.value.name, name);
     EXPECT_EQ(loaded.origin, name);
     EXPECT_FALSE(loaded.value.source.empty()) << name;
-    EXPECT_EQ(loaded.hash.size(), 32U);
+    EXPECT_EQ(loaded.hash.size(), 64U);
     hashes.insert(loaded.hash);
     // By its path it is the same recipe.
     EXPECT_EQ(load_recipe(shipped_config_path(ConfigKind::recipe, name).string()).hash, loaded.hash);

@@ -45,7 +45,7 @@ class Maker {
     report_.version = "0.1.0";
     report_.engine = "fast";
     report_.trace = "example-cnn.safetensors";
-    report_.trace_hash = "00112233445566778899aabbccddeeff";
+    report_.trace_hash = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     report_.recipe = "lognormal-sparse";
     report_.recipe_hash = "0123456789abcdef";
     report_.arch = "edge";

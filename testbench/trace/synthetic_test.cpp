@@ -35,14 +35,6 @@ class Synthetic : public testing::Test {
   int files_ = 0;
 };
 
-TEST_F(Synthetic, NormalQuantileIsTheInverse) {
-  for (double p = 1e-6; p < 1; p += 0.00037)
-    EXPECT_NEAR(0.5 * std::erfc(-trace::normal_quantile(p) / std::sqrt(2.0)), p, 1e-8);
-  EXPECT_NEAR(trace::normal_quantile(0.975), 1.959963984540054, 1e-8);
-  EXPECT_NEAR(trace::normal_quantile(1e-12), -7.034483825, 1e-7);
-  EXPECT_NEAR(trace::normal_quantile(0x1p-54), -8.2923611, 1e-5);
-}
-
 TEST_F(Synthetic, EveryNetworkIsATrace) {
   for (const trace::Network& network : {trace::resnet18(1, 32, 32), trace::resnet50(1, 32, 40),
                                         trace::mlp(4, {20, 30, 10}), trace::transformer_block(2, 8, 16)}) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "testbench/cli/scratch.hpp"
@@ -105,8 +106,37 @@ TEST_F(SmallSet, DamagedFilesAreRefusedByName) {
 TEST_F(SmallSet, ATruncatedArchiveIsNotAShortFile) {
   const fs::path path = file("train", "images-idx3");
   write_gz(path, idx({2, 1, 2}, "abcd"));
-  fs::resize_file(path, fs::file_size(path) - 6);
-  EXPECT_NE(complaint().find(path.string() + ": is damaged"), std::string::npos) << complaint();
+  while (fs::file_size(path) > 0) {
+    fs::resize_file(path, fs::file_size(path) - 1);
+    EXPECT_NE(complaint().find(path.string() + ": is damaged"), std::string::npos) << complaint();
+  }
+}
+
+// Some bits of an archive say nothing of its content: the time, the file's name, what fills the last byte up.
+TEST_F(SmallSet, DamageIsRefusedOrChangesNothing) {
+  const fs::path path = file("train", "images-idx3");
+  const std::string good = test::contents(path);
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << i % 8));
+    std::ofstream(path) << bad;
+    if (const std::string why = complaint(); why != "(accepted)") {
+      ++refused;
+      EXPECT_NE(why.find(path.string() + ": is damaged"), std::string::npos) << i << why;
+      continue;
+    }
+    const std::vector<std::uint8_t> pixels = load_fashion_mnist(scratch_.path()).training.pixels;
+    EXPECT_EQ(std::string(pixels.begin(), pixels.end()), "abcd") << i;
+  }
+  EXPECT_GT(refused, good.size() / 2);
+}
+
+TEST_F(SmallSet, AFileTooLargeIsNotReadToItsEnd) {
+  const fs::path path = file("train", "images-idx3");
+  write_gz(path, std::string(std::size_t{100} << 20, 'x'));
+  fs::resize_file(path, fs::file_size(path) - 1);
+  EXPECT_NE(complaint().find(path.string() + ": is too large"), std::string::npos) << complaint();
 }
 
 }  // namespace

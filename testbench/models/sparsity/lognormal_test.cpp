@@ -84,6 +84,13 @@ TEST(Lognormal, SolverReachesBothEnds) {
   EXPECT_THROW(log_alpha_for_share(0.5, std::nan("")), std::invalid_argument);
 }
 
+TEST(Lognormal, SolverStopsWhereItsIntervalEnds) {
+  // Ten deviations below the median the share is 6.6e-25 by the closed form.
+  EXPECT_EQ(log_alpha_for_share(1e-300, 1), -10);
+  // All magnitudes equal: as near to their logarithm as double tells.
+  EXPECT_NEAR(log_alpha_for_share(1e-300, 0), 0, 1e-15);
+}
+
 TEST(Lognormal, CosineReproducesTheTable) {
   struct Row {
     double sigma;
