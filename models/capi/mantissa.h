@@ -40,7 +40,7 @@ enum {
 /* What a magnitude above the largest finite number becomes: `overflow` arguments. */
 enum { MANTISSA_IEEE = 0, MANTISSA_SATURATE = 1 };
 
-/* "0.1.0" */
+/* For example "0.2.0". */
 MANTISSA_API const char* mantissa_version(void);
 /* What was wrong with this thread's last failed call; "" before any. */
 MANTISSA_API const char* mantissa_last_error(void);

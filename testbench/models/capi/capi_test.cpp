@@ -40,7 +40,7 @@ struct Fp8 {
 
 TEST(CApi, WorksFromC) { EXPECT_EQ(check_from_c(), 0); }
 
-TEST(CApi, VersionIsTheProjects) { EXPECT_STREQ(mantissa_version(), "0.1.0"); }
+TEST(CApi, VersionIsTheProjects) { EXPECT_STREQ(mantissa_version(), "0.2.0"); }
 
 TEST(CApi, FormatHandlesKeepTheFormat) {
   std::set<int> handles;
