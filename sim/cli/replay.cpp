@@ -41,6 +41,7 @@ struct ReplayOptions {
   std::vector<std::uint32_t> steps;
   std::string rtl;
   bool staging = false;
+  bool layers = false;
   bool json = false;
 };
 
@@ -128,7 +129,7 @@ void run_replay(const ReplayOptions& options) {
   report.arch_hash = arch.hash;
 
   Output out = standard_output();
-  out.text(options.json ? report_json(report) : report_text(report));
+  out.text(options.json ? report_json(report) : report_text(report, options.layers));
   if (!options.out.empty()) {
     for (const std::string& note : write_report(report, options.out)) {
       if (!options.json) out.text("note: " + note + "\n");
@@ -179,6 +180,8 @@ void add_replay(CLI::App& program) {
       ->type_name("DIR");
   command->add_option("--out", options->out, "directory for report.json, layers.csv, report.html and plots")
       ->type_name("DIR");
+  command->add_flag("--layers", options->layers,
+                    "also show every layer; the report of --out always has them");
   command->add_flag("--json", options->json, "write report.json to standard output");
   command->footer(
       "Every conv2d and linear layer becomes three GEMMs (forward, input gradient, weight gradient), every\n"

@@ -230,10 +230,12 @@ std::string summary(const ReplayReport& report, const ReportTotals& totals) {
   return text + energy_per_mac_line(report, overall);
 }
 
-std::string report_text(const ReplayReport& report) {
+std::string report_text(const ReplayReport& report, bool layers) {
   const ReportTotals totals = total(report);
   std::string text;
-  for (const Pass pass : reported_passes) text += pass_table(report, pass) + "\n";
+  if (layers) {
+    for (const Pass pass : reported_passes) text += pass_table(report, pass) + "\n";
+  }
   const std::string staging = staging_table(report, totals);
   if (!staging.empty()) text += staging + "\n";
   return text + summary(report, totals);

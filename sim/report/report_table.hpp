@@ -1,4 +1,4 @@
-// A replay in the terminal: one table per pass, and a summary that a person reads in ten seconds.
+// A replay in the terminal: a summary that a person reads in ten seconds, and tables per layer on request.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::string pass_table(const ReplayReport& report, Pass pass);
 std::string staging_table(const ReplayReport& report, const ReportTotals& totals);
 // Its last line is the energy per MAC, all tables side by side.
 std::string summary(const ReplayReport& report, const ReportTotals& totals);
-// All of the above.
-std::string report_text(const ReplayReport& report);
+// Staging and summary; with `layers` the tables of all passes before them.
+std::string report_text(const ReplayReport& report, bool layers);
 
 }  // namespace mantissa

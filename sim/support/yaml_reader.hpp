@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/support/user_text.hpp"
 #include "sim/support/yaml_document.hpp"
 
 namespace mantissa {
@@ -61,7 +62,7 @@ class YamlMap {
     }
     refuse_value(key, *node, "allowed: " + known);
   }
-  // What `parse` makes of the text; its own message is passed on.
+  // What `parse` makes of the text; its own message, which may quote the text, is passed on.
   template <typename T, typename Parse>
   void read_with(const std::string& key, T& value, Parse parse) {
     const YamlNode* node = scalar(key, "a word");
@@ -69,7 +70,7 @@ class YamlMap {
     try {
       value = parse(node->text);
     } catch (const std::invalid_argument& error) {
-      document_->refuse(node->line, key + ": " + error.what());
+      document_->refuse(node->line, key + ": " + without_control_characters(error.what()));
     }
   }
 

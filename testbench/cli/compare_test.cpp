@@ -9,6 +9,7 @@
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
 #include "testbench/report/example_report.hpp"
+#include "testbench/support/contains.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -28,10 +29,6 @@ class Compare : public testing::Test {
   }
   Scratch scratch_;
 };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // The tiny report with half the load stalls in the forward pass, and less accurate.
 ReplayReport faster() {

@@ -12,6 +12,7 @@
 
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
+#include "testbench/support/contains.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -36,10 +37,6 @@ class DraftFiles : public testing::Test {
 };
 
 using Names = std::vector<std::string>;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_F(DraftFiles, SpecialFilesAreNotReplaced) {
   for (const std::string name : {"pipe", "x.svh"}) {

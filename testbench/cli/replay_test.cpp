@@ -20,17 +20,17 @@
 namespace mantissa::test {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 const std::string traces = MANTISSA_SOURCE_DIR "/traces/";
 const std::string cnn = traces + "fashion-cnn.safetensors";
 
-json replay(std::vector<std::string> arguments) {
+Json replay(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "replay");
   arguments.emplace_back("--json");
   const Finished run = run_mantissa(arguments);
   EXPECT_EQ(run.exit_code, 0) << run.err << run.out.substr(0, 2000);
-  return run.exit_code == 0 ? json::parse(run.out) : json();
+  return run.exit_code == 0 ? Json::parse(run.out) : Json();
 }
 
 std::string written(const Scratch& scratch, const std::string& name, const std::string& text) {
@@ -42,9 +42,9 @@ std::string written(const Scratch& scratch, const std::string& name, const std::
 TEST(Replay, EveryShippedRecipeRuns) {
   for (const char* recipe :
        {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse", "dgc", "zipml"}) {
-    const json report = replay({cnn, "--recipe", recipe});
+    const Json report = replay({cnn, "--recipe", recipe});
     ASSERT_TRUE(report.contains("layers")) << recipe;
-    for (const json& layer : report["layers"]) {
+    for (const Json& layer : report["layers"]) {
       if (layer["kind"] == "batchnorm") continue;
       const auto product = layer["M"].get<std::uint64_t>() * layer["N"].get<std::uint64_t>() *
                            layer["K"].get<std::uint64_t>() * layer["groups"].get<std::uint64_t>();
@@ -71,7 +71,7 @@ TEST(Replay, ReportIsTheSameForAnyNumberOfThreads) {
 }
 
 TEST(Replay, InputsAreNamedByWhatSha256sumPrints) {
-  const json report = replay({cnn});
+  const Json report = replay({cnn});
   const std::string configs = MANTISSA_SOURCE_DIR "/sim/configs/";
   for (const auto& [input, path] : std::map<std::string, std::string>{
            {"trace", cnn}, {"recipe", configs + "recipes/fp8.yaml"}, {"arch", configs + "arch/edge.yaml"}}) {
@@ -81,12 +81,12 @@ TEST(Replay, InputsAreNamedByWhatSha256sumPrints) {
 }
 
 TEST(Replay, SeedMovesOnlyStochasticRoundings) {
-  const json one = replay({cnn, "--seed", "1"});
-  const json two = replay({cnn, "--seed", "2"});
+  const Json one = replay({cnn, "--seed", "1"});
+  const Json two = replay({cnn, "--seed", "2"});
   bool gradients_differ = false;
   for (std::size_t i = 0; i < one["layers"].size(); ++i) {
-    const json& a = one["layers"][i];
-    const json& b = two["layers"][i];
+    const Json& a = one["layers"][i];
+    const Json& b = two["layers"][i];
     if (a["pass"] == "forward") {
       EXPECT_EQ(a["sqnr_db"], b["sqnr_db"]);
     } else {
@@ -102,8 +102,8 @@ TEST(Replay, SkippingChangesNoResult) {
   const std::string with = written(scratch, "skip.yaml", "name: m\n" + sizes + "skip_forward: true\n");
   const std::string without = written(scratch, "dense.yaml", "name: m\n" + sizes + "skip_gradients: false\n");
   for (const char* recipe : {"fp8", "fp8-hybrid", "lognormal-sparse"}) {
-    const json a = replay({cnn, "--recipe", recipe, "--arch", with});
-    const json b = replay({cnn, "--recipe", recipe, "--arch", without});
+    const Json a = replay({cnn, "--recipe", recipe, "--arch", with});
+    const Json b = replay({cnn, "--recipe", recipe, "--arch", without});
     std::uint64_t skipped = 0;
     for (std::size_t i = 0; i < a["layers"].size(); ++i) {
       for (const char* figure : {"sqnr_db", "cosine", "max_ulp", "overflow", "underflow"})
@@ -117,9 +117,9 @@ TEST(Replay, SkippingChangesNoResult) {
 }
 
 TEST(Replay, LossScaleLiftsGradientsOutOfUnderflow) {
-  const auto flushed = [](const json& report) {
+  const auto flushed = [](const Json& report) {
     std::uint64_t sum = 0;
-    for (const json& tensor : report["tensors"]) {
+    for (const Json& tensor : report["tensors"]) {
       if (tensor["class"] == "errors") sum += tensor["flushed_to_zero"].get<std::uint64_t>();
     }
     return sum;
@@ -141,13 +141,13 @@ std::string sparse_recipe(const Scratch& scratch, const std::string& pruning) {
 TEST(Replay, AThresholdOfTheMagnitudesGivesItsShareOfZeros) {
   const Scratch scratch;
   const std::string recipe = sparse_recipe(scratch, "{sparsity: 0.7, threshold: quantile}");
-  const json report = replay({cnn, "--recipe", recipe});
+  const Json report = replay({cnn, "--recipe", recipe});
   int pruned = 0;
-  for (const json& tensor : report["tensors"]) {
+  for (const Json& tensor : report["tensors"]) {
     if (tensor["class"] != "errors" || tensor["format"] == "fp32" || tensor["elements"] < 2000) continue;
     const auto found = std::find_if(
         report["gradients"].begin(), report["gradients"].end(),
-        [&](const json& g) { return g["layer"] == tensor["layer"] && g["step"] == tensor["step"]; });
+        [&](const Json& g) { return g["layer"] == tensor["layer"] && g["step"] == tensor["step"]; });
     if (found == report["gradients"].end()) continue;  // of a batch norm
     // Where more is zero already, nothing is pruned.
     const double expected = std::max(0.7, (*found)["zero_share"].get<double>());
@@ -160,9 +160,9 @@ TEST(Replay, AThresholdOfTheMagnitudesGivesItsShareOfZeros) {
 
 TEST(Replay, NoThresholdLiesBeyondTheLargestGradient) {
   for (const std::string& trace : {cnn, traces + "fashion-transformer.safetensors"}) {
-    const json report = replay({trace, "--recipe", "lognormal-sparse"});
+    const Json report = replay({trace, "--recipe", "lognormal-sparse"});
     EXPECT_GT(report["gradients"].size(), 5U);
-    for (const json& gradient : report["gradients"]) {
+    for (const Json& gradient : report["gradients"]) {
       const double top = gradient["histogram_first_log2"].get<double>() +
                          gradient["histogram_width_log2"].get<double>() *
                              static_cast<double>(gradient["histogram_share"].size());
@@ -175,17 +175,17 @@ TEST(Replay, ThePrunersRandomBitsArePriced) {
   const Scratch scratch;
   const std::string recipe = sparse_recipe(scratch, "{sparsity: 0.7, random_bits: 8}");
   std::set<std::string> actions;
-  const json report = replay({cnn, "--recipe", recipe});
-  for (const json& price : report["tables"][0]["prices"]) actions.insert(price["action"].get<std::string>());
+  const Json report = replay({cnn, "--recipe", recipe});
+  for (const Json& price : report["tables"][0]["prices"]) actions.insert(price["action"].get<std::string>());
   EXPECT_EQ(actions.count("prune 8"), 1U);
   EXPECT_EQ(actions.count("prune 16"), 0U);
 }
 
 TEST(Replay, OneStepOfSeveral) {
-  const json all = replay({cnn});
+  const Json all = replay({cnn});
   const std::uint64_t last = all["layers"].back()["step"];
-  const json one = replay({cnn, "--steps", std::to_string(last)});
-  for (const json& layer : one["layers"]) EXPECT_EQ(layer["step"], last);
+  const Json one = replay({cnn, "--steps", std::to_string(last)});
+  for (const Json& layer : one["layers"]) EXPECT_EQ(layer["step"], last);
   EXPECT_LT(one["layers"].size(), all["layers"].size());
   EXPECT_EQ(run_mantissa({"replay", cnn, "--steps", "12345"}).exit_code, 2);
 }
@@ -194,8 +194,8 @@ TEST(Replay, OtherDataflowsHaveTheirOwnCycles) {
   const Scratch scratch;
   for (const char* dataflow : {"scalesim-ws", "scalesim-is", "scalesim-os", "stonne-os"}) {
     const std::string arch = written(scratch, "a.yaml", std::string("name: a\ndataflow: ") + dataflow + "\n");
-    const json report = replay({cnn, "--arch", arch});
-    for (const json& layer : report["layers"]) {
+    const Json report = replay({cnn, "--arch", arch});
+    for (const Json& layer : report["layers"]) {
       if (layer["kind"] == "batchnorm") continue;
       EXPECT_EQ(layer["skipped_macs"], 0);
       const Finished cycles =
@@ -203,7 +203,7 @@ TEST(Replay, OtherDataflowsHaveTheirOwnCycles) {
                         std::to_string(layer["M"].get<int>()) + "," + std::to_string(layer["N"].get<int>()) +
                             "," + std::to_string(layer["K"].get<int>()),
                         "--json"});
-      EXPECT_EQ(json::parse(cycles.out)["cycles"], layer["cycles"]) << dataflow;
+      EXPECT_EQ(Json::parse(cycles.out)["cycles"], layer["cycles"]) << dataflow;
     }
   }
 }
@@ -214,11 +214,11 @@ TEST(Replay, EnginesThatSimulateCyclesHaveIntegersAndRangeNorms) {
   // Layers of up to 32 channels: of 11 groups 4 are sampled, the last one is partial.
   const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\nnorm_lanes: 3\n");
   const std::vector<std::string> base = {cnn, "--recipe", "int8-rangebn", "--arch", arch};
-  const json fast = replay(base);
+  const Json fast = replay(base);
   for (const char* engine : {"systemc", "rtl", "lockstep"}) {
     std::vector<std::string> arguments = base;
     arguments.insert(arguments.end(), {"--engine", engine, "--sample", "4"});
-    const json report = replay(arguments);
+    const Json report = replay(arguments);
     ASSERT_TRUE(report.contains("layers")) << engine;
     EXPECT_EQ(report["layers"], fast["layers"]) << engine;
     EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << engine;
@@ -230,15 +230,15 @@ TEST(LongReplay, EnginesRunEveryTileAndGroup) {
   const Scratch scratch;
   const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
   const std::vector<std::string> base = {cnn, "--recipe", "int8-rangebn", "--arch", arch, "--steps", "20"};
-  const json fast = replay(base);
+  const Json fast = replay(base);
   for (const char* engine : {"systemc", "lockstep"}) {
     std::vector<std::string> arguments = base;
     arguments.insert(arguments.end(), {"--engine", engine});
-    const json report = replay(arguments);
+    const Json report = replay(arguments);
     ASSERT_TRUE(report.contains("layers")) << engine;
     EXPECT_EQ(report["layers"], fast["layers"]) << engine;
     std::uint64_t tiles = 0;
-    for (const json& layer : fast["layers"]) {
+    for (const Json& layer : fast["layers"]) {
       if (layer["kind"] == "batchnorm") {
         tiles += (layer["channels"].get<std::uint64_t>() + 15) / 16;
       } else {
@@ -284,8 +284,8 @@ TEST(Replay, GradientsMayStayWideOrHaveTheirOwnCopy) {
        {std::pair("weight_gradients", "weight_gradients: {format: fp32}"),
         std::pair("errors", "errors: {format: e5m2, rounding: rne}\nerrors_for_weights: {format: e4m3}")}) {
     const std::string recipe = changed_fp8(scratch, key, line);
-    const json fast = replay({cnn, "--recipe", recipe, "--arch", arch});
-    const json simulated =
+    const Json fast = replay({cnn, "--recipe", recipe, "--arch", arch});
+    const Json simulated =
         replay({cnn, "--recipe", recipe, "--arch", arch, "--engine", "systemc", "--sample", "4"});
     EXPECT_EQ(fast["layers"], simulated["layers"]) << line;
   }
@@ -308,7 +308,7 @@ TEST(Replay, RangeNormsInEveryKindOfMemory) {
     const std::vector<std::string> base = {cnn, "--recipe", recipe, "--arch", arch, "--steps", "20"};
     std::vector<std::string> simulated = base;
     simulated.insert(simulated.end(), {"--engine", "systemc", "--sample", "4"});
-    const json report = replay(simulated);
+    const Json report = replay(simulated);
     ASSERT_TRUE(report.contains("layers"));
     EXPECT_EQ(report["layers"], replay(base)["layers"]) << contents(recipe);
   };
@@ -326,9 +326,9 @@ TEST(Replay, AShippedTableIsShownBesideAnotherOfItsName) {
   written(scratch, "same.yaml", shipped);
   const auto tables = [&](const std::string& energy) {
     const std::string arch = written(scratch, "arch.yaml", "name: a\nenergy: " + energy + "\n");
-    const json report = replay({cnn, "--steps", "20", "--arch", arch});
+    const Json report = replay({cnn, "--steps", "20", "--arch", arch});
     std::vector<std::string> names;
-    for (const json& table : report["tables"]) names.push_back(table["name"]);
+    for (const Json& table : report["tables"]) names.push_back(table["name"]);
     return names;
   };
   EXPECT_EQ(tables("mine.yaml"),

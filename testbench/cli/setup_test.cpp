@@ -8,6 +8,7 @@
 
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
+#include "testbench/support/contains.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -38,10 +39,6 @@ class Setup : public testing::Test {
   Scratch scratch_;
   const fs::path directory_ = scratch_.path();
 };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_F(Setup, InstallsWhatIsMissing) {
   const Finished run = setup();

@@ -10,14 +10,11 @@
 
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
+#include "testbench/support/contains.hpp"
 #include "testbench/trace/file_bytes.hpp"
 
 namespace mantissa::test {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 class TraceCommand : public testing::Test {
  protected:

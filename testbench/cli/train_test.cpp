@@ -13,7 +13,7 @@
 namespace mantissa::test {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 // Learns in a second. Its first and its last layer are exempt in some recipes, the one between never.
@@ -32,18 +32,18 @@ std::string tiny_network(const Scratch& scratch) {
   return path;
 }
 
-json trained(const std::vector<std::string>& more) {
+Json trained(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"train", "--json"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const Finished run = run_mantissa(arguments);
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  return run.exit_code == 0 ? json::parse(run.out) : json();
+  return run.exit_code == 0 ? Json::parse(run.out) : Json();
 }
 
 TEST(Train, LearnsAndSaysHowWell) {
   const Scratch scratch;
   const std::string network = tiny_network(scratch);
-  const json report = trained({"--net", network, "--recipe", "fp8", "--epochs", "2", "--images", "6400"});
+  const Json report = trained({"--net", network, "--recipe", "fp8", "--epochs", "2", "--images", "6400"});
   ASSERT_EQ(report["val_accuracy"].size(), 2U);
   EXPECT_GT(report["val_accuracy"][1].get<double>(), 0.5);
   EXPECT_EQ(report["history"][0]["steps"], 50);
@@ -61,7 +61,7 @@ TEST(Train, DrawsItsCurves) {
   const Finished run = run_mantissa({"train", "--net", tiny_network(scratch), "--recipe", "lognormal-sparse",
                                      "--epochs", "2", "--images", "1280", "--out", out, "--plots", plots});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(json::parse(contents(out))["mantissa_train"], 1);
+  EXPECT_EQ(Json::parse(contents(out))["mantissa_train"], 1);
   EXPECT_EQ(contents(plots + "/curves.png").substr(1, 3), "PNG");
   const std::string svg = contents(plots + "/curves.svg");
   for (const char* word : {"<svg", "Loss scale", "Measured sparsity", "recipe lognormal-sparse"})
@@ -91,7 +91,7 @@ TEST(Train, KilledAtAnyMomentItGoesOnWithTheSameBits) {
       "wait $pid 2>/dev/null; [ $? = 137 ] && hits=$((hits + 1)); done; echo hits $hits >&2; " +
       command);
   ASSERT_EQ(last.exit_code, 0) << last.err;
-  EXPECT_EQ(json::parse(last.out)["weights_digest"], whole);
+  EXPECT_EQ(Json::parse(last.out)["weights_digest"], whole);
   EXPECT_GE(std::stoi(last.err.substr(last.err.find("hits ") + 5)), 3)
       << "hardly any run was killed before its end";
   fs::remove("out.json");
@@ -106,7 +106,7 @@ TEST(Train, ARecordedStepReplaysWithItsOwnBits) {
   EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
   const Finished replay = run_mantissa({"replay", trace, "--recipe", "fp8", "--json"});
   ASSERT_EQ(replay.exit_code, 0) << replay.err;
-  const json bits = json::parse(replay.out)["run_bits"];
+  const Json bits = Json::parse(replay.out)["run_bits"];
   EXPECT_EQ(bits["different"], 0);
   EXPECT_GT(bits["compared"].get<int>(), 10000);
   EXPECT_NE(run_mantissa({"replay", trace, "--recipe", "fp8"}).out.find("all are the same"),

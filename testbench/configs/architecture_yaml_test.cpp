@@ -14,7 +14,7 @@ namespace mantissa::test {
 namespace {
 
 Architecture parse(const std::string& text) { return parse_architecture(text, "mine.yaml"); }
-std::string refused(const std::string& text) {
+std::string refused_architecture(const std::string& text) {
   return refusal([&] { parse(text); });
 }
 
@@ -106,10 +106,10 @@ TEST(ArchitectureYaml, ImpossibleMachinesAreRefused) {
       {"row: 4", "mine.yaml:2: unknown key 'row' in 'architecture'; allowed: name, dataflow, rows, cols"},
   };
   for (const auto& [line, message] : cases) {
-    const std::string said = refused(std::string("name: mine\n").append(line).append("\n"));
+    const std::string said = refused_architecture(std::string("name: mine\n").append(line).append("\n"));
     EXPECT_EQ(said.substr(0, message.size()), message) << "for: " << line << "\nsaid: " << said;
   }
-  EXPECT_EQ(refused("rows: 4\n"), "mine.yaml:1: 'architecture' needs a key 'name'");
+  EXPECT_EQ(refused_architecture("rows: 4\n"), "mine.yaml:1: 'architecture' needs a key 'name'");
 }
 
 // A file may say all that a program may, and nothing else.
@@ -138,8 +138,8 @@ TEST(ArchitectureYaml, LimitsAreThoseOfTheArchitecture) {
       const bool sound = value == largest;
       EXPECT_EQ(refusal([&] { arch.check(); }) == "(accepted)", sound) << key << " " << value;
       const std::string said =
-          refused("name: mine\na_buffer_bytes: 1073741824\nb_buffer_bytes: 1073741824\n" + key + ": " +
-                  std::to_string(static_cast<std::int64_t>(value)) + "\n");
+          refused_architecture("name: mine\na_buffer_bytes: 1073741824\nb_buffer_bytes: 1073741824\n" + key +
+                               ": " + std::to_string(static_cast<std::int64_t>(value)) + "\n");
       EXPECT_EQ(said.substr(0, 13 + key.size()), sound ? "(accepted)" : "mine.yaml:4: " + key) << said;
     }
   }

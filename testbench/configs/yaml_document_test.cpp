@@ -11,7 +11,7 @@
 namespace mantissa::test {
 namespace {
 
-std::string refused(const std::string& text) {
+std::string refused_document(const std::string& text) {
   return refusal([&] { YamlDocument(text, "f"); });
 }
 
@@ -27,51 +27,51 @@ TEST(YamlDocument, KeepsLinesAndOrder) {
 }
 
 TEST(YamlDocument, RefusesWhatAConfigurationDoesNotNeed) {
-  EXPECT_EQ(refused(""), "f:1: the file is empty");
-  EXPECT_EQ(refused("# only a comment\n"), "f:1: the file is empty");
-  EXPECT_EQ(refused("---\n...\n"), "f:1: the file is empty");
-  EXPECT_EQ(refused("- a\n- b\n"), "f:1: not a map of keys and values");
-  EXPECT_EQ(refused("word"), "f:1: not a map of keys and values");
-  EXPECT_EQ(refused("a: 1\nb: 2\na: 3\n"), "f:3: key 'a' appears twice; first in line 1");
-  EXPECT_EQ(refused("a: {b: 1, b: 2}\n"), "f:1: key 'b' appears twice; first in line 1");
-  EXPECT_EQ(refused("a:\nb: 1\n"), "f:1: 'a' has no value");
-  EXPECT_EQ(refused("a: ~\n"), "f:1: 'a' has no value");
-  EXPECT_EQ(refused("a: [1, ~]\n"), "f:1: a value is missing");
-  EXPECT_EQ(refused("a: &x 1\nb: *x\n"),
+  EXPECT_EQ(refused_document(""), "f:1: the file is empty");
+  EXPECT_EQ(refused_document("# only a comment\n"), "f:1: the file is empty");
+  EXPECT_EQ(refused_document("---\n...\n"), "f:1: the file is empty");
+  EXPECT_EQ(refused_document("- a\n- b\n"), "f:1: not a map of keys and values");
+  EXPECT_EQ(refused_document("word"), "f:1: not a map of keys and values");
+  EXPECT_EQ(refused_document("a: 1\nb: 2\na: 3\n"), "f:3: key 'a' appears twice; first in line 1");
+  EXPECT_EQ(refused_document("a: {b: 1, b: 2}\n"), "f:1: key 'b' appears twice; first in line 1");
+  EXPECT_EQ(refused_document("a:\nb: 1\n"), "f:1: 'a' has no value");
+  EXPECT_EQ(refused_document("a: ~\n"), "f:1: 'a' has no value");
+  EXPECT_EQ(refused_document("a: [1, ~]\n"), "f:1: a value is missing");
+  EXPECT_EQ(refused_document("a: &x 1\nb: *x\n"),
             "f:1: anchors (&name) are not read here; write the value where it is used");
-  EXPECT_EQ(refused("a: !!int 1\n").substr(0, 10), "f:1: tags ");
-  EXPECT_EQ(refused("{[a]: 1}\n"), "f:1: a key must be a word");
-  EXPECT_EQ(refused("a: 1\n---\nb: 2\n"), "f:1: more than one YAML document in the file");
-  EXPECT_EQ(refused("a: [1, 2\nb: 3\n").substr(0, 14), "f:2: not YAML:");
-  EXPECT_EQ(refused("a: b: c\n").substr(0, 14), "f:1: not YAML:");
+  EXPECT_EQ(refused_document("a: !!int 1\n").substr(0, 10), "f:1: tags ");
+  EXPECT_EQ(refused_document("{[a]: 1}\n"), "f:1: a key must be a word");
+  EXPECT_EQ(refused_document("a: 1\n---\nb: 2\n"), "f:1: more than one YAML document in the file");
+  EXPECT_EQ(refused_document("a: [1, 2\nb: 3\n").substr(0, 14), "f:2: not YAML:");
+  EXPECT_EQ(refused_document("a: b: c\n").substr(0, 14), "f:1: not YAML:");
 }
 
 TEST(YamlDocument, RefusesWhatIsNoText) {
-  EXPECT_EQ(refused(std::string("a: 1\nb: \0\n", 10)), "f:2: this is not a text file");
-  EXPECT_EQ(refused("\xff\xfe\x61"), "f:1: this is not a text file");
-  EXPECT_EQ(refused("a: \x1b[31m\n"), "f:1: this is not a text file");
-  EXPECT_EQ(refused("a: \"\xc3\xa9t\xc3\xa9\"\n"), "(accepted)");
+  EXPECT_EQ(refused_document(std::string("a: 1\nb: \0\n", 10)), "f:2: this is not a text file");
+  EXPECT_EQ(refused_document("\xff\xfe\x61"), "f:1: this is not a text file");
+  EXPECT_EQ(refused_document("a: \x1b[31m\n"), "f:1: this is not a text file");
+  EXPECT_EQ(refused_document("a: \"\xc3\xa9t\xc3\xa9\"\n"), "(accepted)");
   for (int byte = 0; byte < 256; ++byte) {
     // Whatever the byte, it is taken or refused, in front, inside and at the end.
     for (const char* before : {"", "a: ", "a: 1\n"})
-      refused(before + std::string(1, static_cast<char>(byte)));
+      refused_document(before + std::string(1, static_cast<char>(byte)));
   }
 }
 
 TEST(YamlDocument, IsBounded) {
   const std::string nested = "a: " + std::string(15, '[') + std::string(15, ']');
-  EXPECT_EQ(refused(nested), "(accepted)");
-  EXPECT_EQ(refused("a: " + std::string(16, '[') + std::string(16, ']')),
+  EXPECT_EQ(refused_document(nested), "(accepted)");
+  EXPECT_EQ(refused_document("a: " + std::string(16, '[') + std::string(16, ']')),
             "f:1: more than 16 levels inside each other");
-  EXPECT_NE(refused("a: " + std::string(500000, '[')), "(accepted)");
-  EXPECT_NE(refused(std::string(100000, '{')), "(accepted)");
+  EXPECT_NE(refused_document("a: " + std::string(500000, '[')), "(accepted)");
+  EXPECT_NE(refused_document(std::string(100000, '{')), "(accepted)");
   std::string deep;
   for (int i = 0; i < 1000; ++i) deep += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
-  EXPECT_NE(refused(deep), "(accepted)");
+  EXPECT_NE(refused_document(deep), "(accepted)");
   const std::string large = "a: \"" + std::string(YamlDocument::max_bytes, 'x') + "\"";
-  EXPECT_EQ(refused(large), "f: 1048581 bytes are too many for a configuration; at most 1048576");
+  EXPECT_EQ(refused_document(large), "f: 1048581 bytes are too many for a configuration; at most 1048576");
   // An explosion of aliases ends at the first anchor.
-  EXPECT_EQ(refused("a: &a [x]\nb: &b [*a, *a]\n").substr(0, 12), "f:1: anchors");
+  EXPECT_EQ(refused_document("a: &a [x]\nb: &b [*a, *a]\n").substr(0, 12), "f:1: anchors");
 }
 
 TEST(YamlMap, ReadsAndComplains) {

@@ -15,7 +15,7 @@ namespace {
 const std::string start = "name: mine\nsource: me\nnode_nm: 45\n";
 
 EnergyTable parse(const std::string& text) { return parse_energy_table(text, "mine.yaml"); }
-std::string refused(const std::string& text) {
+std::string refused_table(const std::string& text) {
   return refusal([&] { parse(text); });
 }
 
@@ -123,7 +123,7 @@ TEST(ShippedEnergy, EveryFigureHasASource) {
 }
 
 TEST(EnergyYaml, MistakesAreNamedWithTheirLine) {
-  EXPECT_EQ(refused(start), "mine.yaml:1: 'energy table' needs a key 'prices'");
+  EXPECT_EQ(refused_table(start), "mine.yaml:1: 'energy table' needs a key 'prices'");
   const struct {
     std::string text;
     std::string message;
@@ -161,7 +161,7 @@ TEST(EnergyYaml, MistakesAreNamedWithTheirLine) {
        "voltage_v, clock_mhz, figures"},
   };
   for (const auto& [text, message] : cases) {
-    const std::string said = refused(std::string(start).append(text).append("\n"));
+    const std::string said = refused_table(std::string(start).append(text).append("\n"));
     EXPECT_EQ(said.substr(0, message.size()), message) << "for: " << text << "\nsaid: " << said;
   }
 }

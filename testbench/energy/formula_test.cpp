@@ -17,7 +17,7 @@ std::optional<double> one_name(std::string_view name) {
   return std::nullopt;
 }
 double value(const std::string& text) { return evaluate_formula(text, one_name); }
-std::string refused(const std::string& text) {
+std::string refused_formula(const std::string& text) {
   return refusal([&] { value(text); });
 }
 
@@ -36,22 +36,22 @@ TEST(Formula, Evaluates) {
 }
 
 TEST(Formula, RefusesTheRest) {
-  EXPECT_EQ(refused(""), "formula '': a value is missing at character 1");
-  EXPECT_EQ(refused("1 +"), "formula '1 +': a value is missing at character 4");
-  EXPECT_EQ(refused("1 2"), "formula '1 2': something is left over at character 3");
-  EXPECT_EQ(refused("(1"), "formula '(1': ')' is missing at character 3");
-  EXPECT_EQ(refused("c"), "formula 'c': unknown name 'c' at character 2");
-  EXPECT_EQ(refused("sin(1)"),
+  EXPECT_EQ(refused_formula(""), "formula '': a value is missing at character 1");
+  EXPECT_EQ(refused_formula("1 +"), "formula '1 +': a value is missing at character 4");
+  EXPECT_EQ(refused_formula("1 2"), "formula '1 2': something is left over at character 3");
+  EXPECT_EQ(refused_formula("(1"), "formula '(1': ')' is missing at character 3");
+  EXPECT_EQ(refused_formula("c"), "formula 'c': unknown name 'c' at character 2");
+  EXPECT_EQ(refused_formula("sin(1)"),
             "formula 'sin(1)': unknown function 'sin'; allowed: min, max, pow, sqrt, log2 at character 7");
-  EXPECT_EQ(refused("min(1)"), "formula 'min(1)': ',' is missing at character 6");
+  EXPECT_EQ(refused_formula("min(1)"), "formula 'min(1)': ',' is missing at character 6");
   for (const char* text : {"-1", "--1", "+1", "1e999", "nan(1)", "inf", "*", ")", "1,2", "a(", "\xff"})
-    EXPECT_NE(refused(text), "(accepted)") << text;
+    EXPECT_NE(refused_formula(text), "(accepted)") << text;
   const auto nested = [](std::size_t depth) {
     std::string text(depth, '(');
     text += '1';
     return text.append(depth, ')');
   };
-  EXPECT_NE(refused(nested(100000)).find("too many parentheses"), std::string::npos);
+  EXPECT_NE(refused_formula(nested(100000)).find("too many parentheses"), std::string::npos);
   EXPECT_EQ(value(nested(40)), 1);
 }
 

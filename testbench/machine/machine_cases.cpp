@@ -5,14 +5,10 @@
 
 #include "models/array/mac_array.hpp"
 #include "models/kernels/gemm_float.hpp"
+#include "testbench/machine/one_of.hpp"
 
 namespace mantissa::test {
 namespace {
-
-template <class T>
-T one_of(std::mt19937_64& engine, std::initializer_list<T> values) {
-  return values.begin()[engine() % values.size()];
-}
 
 std::vector<std::uint8_t> random_codes(std::mt19937_64& engine, const Format& format, std::int64_t count,
                                        double nonzero_share, bool specials) {

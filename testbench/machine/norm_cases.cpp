@@ -5,16 +5,12 @@
 #include <sstream>
 
 #include "models/quantize/quantizer.hpp"
+#include "testbench/machine/one_of.hpp"
 
 namespace mantissa::test {
 namespace {
 
 constexpr std::uint64_t quantizer_stream = 11;
-
-template <class T>
-T one_of(std::mt19937_64& engine, std::initializer_list<T> values) {
-  return values.begin()[engine() % values.size()];
-}
 
 std::vector<float> random_values(std::mt19937_64& engine, std::int64_t count, bool specials) {
   std::normal_distribution<float> normal(0.5F, 2.0F);

@@ -154,6 +154,8 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"weight_gradients: {format: e9m2}", "mine.yaml:6: format: "},
       {"weight_gradients: {format: fp33}", "mine.yaml:6: format: "},
       {"weight_gradients: {rounding: up}", "mine.yaml:6: rounding: "},
+      {R"(weight_gradients: {rounding: "u\ep\n"})",
+       R"(mine.yaml:6: rounding: unknown rounding 'u\x1bp\x0a'; allowed: rne)"},
       {"weight_gradients: {rounding: \"sr:17\"}", "mine.yaml:6: weight_gradients.rounding: 17 random bits"},
       {"weight_gradients: {overflow: wrap}", "mine.yaml:6: overflow: "},
       {"weight_gradients: {scale: maximum}", "mine.yaml:6: scale is 'maximum'; allowed: fixed, max, centre"},

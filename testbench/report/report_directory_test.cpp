@@ -15,6 +15,7 @@
 
 #include "testbench/cli/scratch.hpp"
 #include "testbench/report/example_report.hpp"
+#include "testbench/support/contains.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -55,10 +56,6 @@ class ReportDirectory : public testing::Test {
   Scratch scratch_;
   Scratch modules_;
 };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const Names without_plots = {"layers.csv", "report.html", "report.json"};
 

@@ -13,6 +13,7 @@
 #include "sim/support/process.hpp"
 #include "testbench/cli/scratch.hpp"
 #include "testbench/report/example_report.hpp"
+#include "testbench/support/contains.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -22,10 +23,6 @@ namespace fs = std::filesystem;
 constexpr const char* python = "/usr/bin/python3";
 constexpr const char* plot = MANTISSA_SOURCE_DIR "/tools/plot";
 constexpr const char* chromium = "/usr/bin/chromium";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 void expect_every_plot(const fs::path& directory) {
   for (const std::string name : {"energy", "cycles", "roofline", "sqnr", "gradients", "speedup"}) {

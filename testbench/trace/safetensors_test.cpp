@@ -47,7 +47,7 @@ TEST(Safetensors, EmptyTensorsAndEmptyFilesAreFiles) {
   EXPECT_EQ(open_bytes(bytes).tensors()[0].elements(), 0U);
 }
 
-struct Refused {
+struct RefusedFile {
   const char* what;
   std::string bytes;
   std::vector<std::string> words;
@@ -57,7 +57,7 @@ std::string one_tensor(const std::string& record, const std::string& data = std:
   return file_bytes(R"({"x":)" + record + "}", data);
 }
 
-std::vector<Refused> refused_files() {
+std::vector<RefusedFile> refused_files() {
   const std::string deep = std::string(100000, '[');
   std::string huge_length(8, '\xff');
   return {
@@ -144,7 +144,7 @@ std::vector<Refused> refused_files() {
 }
 
 TEST(Safetensors, RefusesWrongFilesAndSaysWhere) {
-  for (const Refused& refused : refused_files()) {
+  for (const RefusedFile& refused : refused_files()) {
     const std::string complaint = complaint_of_file(refused.bytes);
     EXPECT_EQ(complaint.rfind("hand.safetensors: ", 0), 0U) << refused.what << ": " << complaint;
     for (const std::string& word : refused.words)

@@ -18,7 +18,8 @@ namespace {
 using mantissa::test::refusal;
 using mantissa::test::Scratch;
 
-const std::vector<std::string> recipes = {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse"};
+const std::vector<std::string> recipe_names = {"fp32", "fp8", "fp8-hybrid", "int8-rangebn",
+                                               "lognormal-sparse"};
 
 TrainReport train(const Recipe& recipe, const RunOptions& options, const FashionMnist& data) {
   Model model(test::toy_network(), recipe, options.seed);
@@ -27,7 +28,7 @@ TrainReport train(const Recipe& recipe, const RunOptions& options, const Fashion
 
 TEST(Trainer, EveryRecipeLearns) {
   const FashionMnist data = test::toy_data(400, 100);
-  for (const std::string& name : recipes) {
+  for (const std::string& name : recipe_names) {
     Recipe recipe = test::toy_recipe(name);
     recipe.norm.range.channel.chunks = 1;  // channels are too short for more
     // So small a network loses a class for some seeds, in FP32, too.
@@ -48,7 +49,7 @@ TEST(Trainer, EveryRecipeLearns) {
 
 TEST(Trainer, BitsDependOnTheSeedAndNotOnThreads) {
   const FashionMnist data = test::toy_data(100, 20);
-  for (const std::string& name : recipes) {
+  for (const std::string& name : recipe_names) {
     RunOptions options = test::toy_options(1);
     const std::string once = train(test::toy_recipe(name), options, data).weights_digest;
     options.threads = 3;
@@ -78,7 +79,7 @@ TEST(Trainer, OrderOfImagesIsAPermutation) {
 TEST(Trainer, GoesOnFromACheckpointAsIfItHadNeverStopped) {
   const FashionMnist data = test::toy_data(100, 30);
   const Scratch scratch;
-  for (const std::string& name : recipes) {
+  for (const std::string& name : recipe_names) {
     Recipe recipe = test::toy_recipe(name);
     recipe.loss_scale.dynamic.growth_interval =
         3;  // it grows before and after the checkpoint, and between two

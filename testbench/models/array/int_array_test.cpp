@@ -14,23 +14,25 @@ namespace {
 
 using Integers = std::vector<std::uint16_t>;
 
-IntArray small_array() { return {.skip_window = {.rows = 2, .window = 4, .depth = 2, .port = 2}, .cols = 2}; }
+IntArray small_int_array() {
+  return {.skip_window = {.rows = 2, .window = 4, .depth = 2, .port = 2}, .cols = 2};
+}
 
 TEST(IntArray, TileByHand) {
   // nnz = (3, 1, 4) and (0, 2, 1): the example of ARITHMETIC.md 7.
   const Integers a = {1, 1, 255, 0, 0, 0, 2, 0, 1, 1, 1, 1,  //
                       0, 0, 0,   0, 1, 0, 0, 3, 0, 0, 0, 2};
   const Integers b(12, 255);
-  const IntTileResult tile = int_array(small_array(), {.m = 2, .n = 1, .k = 12, .a = a, .b = b});
+  const IntTileResult tile = int_array(small_int_array(), {.m = 2, .n = 1, .k = 12, .a = a, .b = b});
   EXPECT_EQ(tile.steps, (std::vector<SkipSchedule>{{11, 11}}));
   EXPECT_EQ(tile.compute_cycles(), 11U);
-  EXPECT_EQ(small_array().drain_cycles(), 4U);
+  EXPECT_EQ(small_int_array().drain_cycles(), 4U);
   EXPECT_EQ(tile.sums, (std::vector<std::uint64_t>{263 * 255, 0, 6 * 255, 0}));
   EXPECT_FALSE(tile.overflow);
 }
 
 TEST(IntArray, LastSumThatFitsAndFirstThatDoesNot) {
-  IntArray array = small_array();
+  IntArray array = small_int_array();
   array.acc_bits = 16;
   // 255 * 255 + 255 * 2 = 2^16 - 1.
   const Integers fits = {255, 255, 0};
@@ -45,7 +47,7 @@ TEST(IntArray, LastSumThatFitsAndFirstThatDoesNot) {
 }
 
 TEST(IntArray, WrapIsNotForgottenByLaterSteps) {
-  IntArray array = small_array();
+  IntArray array = small_int_array();
   array.acc_bits = 16;
   const Integers a = {255, 255, 0, 0, 1};
   const Integers b = {255, 255, 9, 9, 1};
@@ -103,7 +105,7 @@ TEST(IntArray, RandomTilesEqualWideSums) {
 TEST(IntArray, RefusesWhatDoesNotFit) {
   const Integers ones(8, 1);
   const Integers wide(8, 256);
-  const IntArray array = small_array();
+  const IntArray array = small_int_array();
   EXPECT_THROW(int_array(array, {.m = 3, .n = 1, .k = 2, .a = ones, .b = ones}), std::invalid_argument);
   EXPECT_THROW(int_array(array, {.m = 2, .n = 2, .k = 3, .a = ones, .b = ones}), std::invalid_argument);
   EXPECT_THROW(int_array(array, {.m = 1, .n = 1, .k = 8, .a = wide, .b = ones}), std::invalid_argument);

@@ -22,17 +22,19 @@ constexpr std::uint8_t two = 0x40;
 constexpr std::uint8_t inf = 0x7C;
 constexpr std::uint8_t minus_zero = 0x80;
 
-MacArray small_array() { return {.skip_window = {.rows = 2, .window = 4, .depth = 2, .port = 2}, .cols = 2}; }
+MacArray small_mac_array() {
+  return {.skip_window = {.rows = 2, .window = 4, .depth = 2, .port = 2}, .cols = 2};
+}
 
 TEST(MacArray, TileByHand) {
   // nnz = (3, 1, 4) and (0, 2, 1): the example of ARITHMETIC.md 7.
   const Codes a = {one, one, one, 0, 0,   0, two, 0,   one, one, one, one,  //
                    0,   0,   0,   0, one, 0, 0,   one, 0,   0,   0,   two};
   const Codes b(12, two);
-  const TileResult tile = mac_array(small_array(), {.m = 2, .n = 1, .k = 12, .a = a, .b = b});
+  const TileResult tile = mac_array(small_mac_array(), {.m = 2, .n = 1, .k = 12, .a = a, .b = b});
   EXPECT_EQ(tile.steps, (std::vector<SkipSchedule>{{11, 11}}));
   EXPECT_EQ(tile.compute_cycles(), 11U);
-  EXPECT_EQ(small_array().drain_cycles(), 4U);
+  EXPECT_EQ(small_mac_array().drain_cycles(), 4U);
   const std::vector<std::uint32_t> sums = {fp32_bits(18), 0, fp32_bits(8), 0};
   EXPECT_EQ(tile.accumulators, sums);
   // 18 lies between 16 and 20 of E5M2, a tie to even 16.
@@ -47,8 +49,8 @@ TEST(MacArray, StepsStartWithEmptyStaging) {
   const Tile whole{.m = 1, .n = 1, .k = 12, .a = a, .b = b};
   Tile cut = whole;
   cut.step_k = 8;
-  const TileResult in_one = mac_array(small_array(), whole);
-  const TileResult in_two = mac_array(small_array(), cut);
+  const TileResult in_one = mac_array(small_mac_array(), whole);
+  const TileResult in_two = mac_array(small_mac_array(), cut);
   EXPECT_EQ(in_one.steps, (std::vector<SkipSchedule>{{14, 12}}));
   EXPECT_EQ(in_two.steps, (std::vector<SkipSchedule>{{10, 8}, {6, 4}}));
   EXPECT_EQ(in_one.accumulators, in_two.accumulators);
@@ -58,7 +60,7 @@ TEST(MacArray, StepsStartWithEmptyStaging) {
 TEST(MacArray, SkippedZeroSuppressesInfAndNan) {
   const Codes a = {minus_zero, one, 0, one};
   const Codes b = {inf, one, one, one, 0x7E, inf, one, one};  // [4, 2]
-  MacArray array = small_array();
+  MacArray array = small_mac_array();
   const Tile tile{.m = 1, .n = 2, .k = 4, .a = a, .b = b};
   const TileResult skipped = mac_array(array, tile);
   EXPECT_EQ(skipped.suppressed, 3U);  // k = 0 in one column, k = 2 in both; not in the unused row
@@ -74,14 +76,14 @@ TEST(MacArray, SkippedZeroSuppressesInfAndNan) {
 
 TEST(MacArray, UnusedRowsSuppressNothing) {
   const Codes b = {inf, inf};
-  EXPECT_EQ(mac_array(small_array(), {.m = 0, .n = 2, .k = 1, .b = b}).suppressed, 0U);
+  EXPECT_EQ(mac_array(small_mac_array(), {.m = 0, .n = 2, .k = 1, .b = b}).suppressed, 0U);
 }
 
 TEST(MacArray, BiasComesBeforeTheQuantizer) {
   const Codes a = {one, two};
   const Codes b = {one};
   const std::vector<float> bias = {-1};
-  MacArray array = small_array();
+  MacArray array = small_mac_array();
   array.drain.scale = 3;
   const TileResult tile = mac_array(array, {.m = 2, .n = 1, .k = 1, .a = a, .b = b, .bias = bias});
   EXPECT_EQ(tile.accumulators[0], fp32_bits(1));
@@ -153,7 +155,7 @@ TEST(MacArray, TrainingSpeedUpAt85PercentZeros) {
 TEST(MacArray, RefusesWhatDoesNotFit) {
   const Codes codes(8, one);
   const std::vector<float> bias(2);
-  const MacArray array = small_array();
+  const MacArray array = small_mac_array();
   EXPECT_THROW(mac_array(array, {.m = 3, .n = 1, .k = 2, .a = codes, .b = codes}), std::invalid_argument);
   EXPECT_THROW(mac_array(array, {.m = 2, .n = 2, .k = 3, .a = codes, .b = codes}), std::invalid_argument);
   EXPECT_THROW(mac_array(array, {.m = 1, .n = 1, .k = 8, .a = codes, .b = codes, .bias = bias}),

@@ -11,14 +11,14 @@
 namespace mantissa {
 namespace {
 
-struct Pass {
+struct NormPass {
   std::vector<float> gamma;
   std::vector<float> beta;
   std::vector<float> x;
   std::vector<float> g;
 };
 
-Pass pass_of(const NormShape& shape, std::uint64_t seed, bool special) {
+NormPass pass_of(const NormShape& shape, std::uint64_t seed, bool special) {
   const std::int64_t elements = shape.batch * shape.channels * shape.spatial;
   return {.gamma = test::activations(shape.channels, seed),
           .beta = test::activations(shape.channels, seed + 1),
@@ -26,7 +26,7 @@ Pass pass_of(const NormShape& shape, std::uint64_t seed, bool special) {
           .g = test::activations(elements, seed + 3, special)};
 }
 
-void expect_scalar_model(const NormShape& shape, const Pass& pass) {
+void expect_scalar_model(const NormShape& shape, const NormPass& pass) {
   test::on_every_target([&](const std::string& target) {
     for (const int threads : {1, 2}) {
       const std::string where = test::name_of(shape) + " " + target;

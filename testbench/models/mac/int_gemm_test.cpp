@@ -22,7 +22,7 @@ std::vector<std::uint16_t> random_integers(std::mt19937_64& engine, std::size_t 
   return q;
 }
 
-float oracle(const IntGemmOperands& g, std::int64_t row, std::int64_t col) {
+float sum_of(const IntGemmOperands& g, std::int64_t row, std::int64_t col) {
   Wide s = 0;
   Wide sa = 0;
   Wide sb = 0;
@@ -57,7 +57,7 @@ TEST(IntGemm, EqualsWideSumsAndHardwareFma) {
       int_gemm(operands, c);
       for (std::int64_t row = 0; row < m; ++row) {
         for (std::int64_t col = 0; col < n; ++col) {
-          ASSERT_EQ(c[row * n + col], oracle(operands, row, col)) << a_bits << "x" << b_bits << " k " << k;
+          ASSERT_EQ(c[row * n + col], sum_of(operands, row, col)) << a_bits << "x" << b_bits << " k " << k;
         }
       }
     }

@@ -9,7 +9,7 @@
 namespace mantissa {
 namespace {
 
-constexpr std::uint64_t top = (std::uint64_t{1} << 48) - 1;
+constexpr std::uint64_t largest_sum = (std::uint64_t{1} << 48) - 1;
 constexpr std::uint64_t largest_product = std::uint64_t{255} * 65535;
 
 TEST(IntMac, AllEightBitPairs) {
@@ -24,13 +24,14 @@ TEST(IntMac, SixteenBitOperandsEqualWideSumsOrOverflow) {
   for (int i = 0; i < 100000; ++i) {
     const auto a = static_cast<std::uint32_t>(engine() & 0xFF);
     const auto b = static_cast<std::uint32_t>(engine() & 0xFFFF);
-    const std::uint64_t acc = top - (engine() & 0xFFFFFF);
+    const std::uint64_t acc = largest_sum - (engine() & 0xFFFFFF);
     const unsigned __int128 exact =
         static_cast<unsigned __int128>(acc) + static_cast<unsigned __int128>(a) * b;
-    if (exact > top) {
+    if (exact > largest_sum) {
       ++overflows;
       ASSERT_THROW(int_mac(a, b, acc, 16), std::overflow_error);
-      ASSERT_EQ(int_mac_wrapping(a, b, acc, 16), (WrappedSum{static_cast<std::uint64_t>(exact & top), true}));
+      ASSERT_EQ(int_mac_wrapping(a, b, acc, 16),
+                (WrappedSum{static_cast<std::uint64_t>(exact & largest_sum), true}));
     } else {
       ASSERT_EQ(int_mac(a, b, acc, 16), static_cast<std::uint64_t>(exact));
       ASSERT_EQ(int_mac_wrapping(a, b, acc, 16), (WrappedSum{static_cast<std::uint64_t>(exact), false}));
@@ -41,11 +42,11 @@ TEST(IntMac, SixteenBitOperandsEqualWideSumsOrOverflow) {
 }
 
 TEST(IntMac, LastSumThatFitsAndFirstThatDoesNot) {
-  EXPECT_EQ(int_mac(1, 1, top - 1), top);
-  EXPECT_THROW(int_mac(1, 1, top), std::overflow_error);
-  EXPECT_EQ(int_mac(0, 255, top), top);
-  EXPECT_EQ(int_mac(255, 65535, top - largest_product, 16), top);
-  EXPECT_THROW(int_mac(255, 65535, top - largest_product + 1, 16), std::overflow_error);
+  EXPECT_EQ(int_mac(1, 1, largest_sum - 1), largest_sum);
+  EXPECT_THROW(int_mac(1, 1, largest_sum), std::overflow_error);
+  EXPECT_EQ(int_mac(0, 255, largest_sum), largest_sum);
+  EXPECT_EQ(int_mac(255, 65535, largest_sum - largest_product, 16), largest_sum);
+  EXPECT_THROW(int_mac(255, 65535, largest_sum - largest_product + 1, 16), std::overflow_error);
 }
 
 TEST(IntMac, NarrowSumsWrapAtTheirOwnWidth) {
@@ -63,7 +64,7 @@ TEST(IntMac, RefusesOperandsWiderThanTheirPorts) {
   EXPECT_THROW(int_mac(1, 256, 0), std::invalid_argument);
   EXPECT_EQ(int_mac(1, 256, 0, 16), 256U);
   EXPECT_THROW(int_mac(1, 65536, 0, 16), std::invalid_argument);
-  EXPECT_THROW(int_mac(1, 1, top + 1), std::invalid_argument);
+  EXPECT_THROW(int_mac(1, 1, largest_sum + 1), std::invalid_argument);
   EXPECT_THROW(int_mac(1, 1, 0, 12), std::invalid_argument);
 }
 

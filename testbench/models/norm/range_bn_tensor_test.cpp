@@ -22,9 +22,6 @@ using test::random_layer;
 using test::Result;
 using test::run;
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
 void expect_same_bits(const std::vector<float>& actual, const std::vector<float>& expected,
                       const char* what) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
@@ -39,8 +36,8 @@ void expect_same_bits(const std::vector<float>& actual, const std::vector<float>
 std::vector<float> straight_eight_bits(const std::vector<float>& values, Rounding rounding = Rounding::rne(),
                                        const DrawSource& draws = {}) {
   const int r = rounding.random_bits;
-  float min = inf;
-  float max = -inf;
+  float min = INFINITY;
+  float max = -INFINITY;
   for (const float value : values) {
     if (!std::isfinite(value)) continue;
     min = std::min(min, value);
@@ -127,13 +124,13 @@ TEST(RangeBnTensor, EightBitsEqualPlainFloats) {
 
 TEST(RangeBnTensor, EightBitsTakeWhatCannotBeRepresented) {
   Layer layer = random_layer({2, 3, 5}, 77);
-  layer.x[3] = inf;
-  layer.x[9] = -inf;
-  layer.x[11] = nan;
-  layer.x[12] = nan;
-  layer.g[0] = nan;
-  layer.g[1] = -inf;
-  layer.beta[2] = nan;
+  layer.x[3] = INFINITY;
+  layer.x[9] = -INFINITY;
+  layer.x[11] = NAN;
+  layer.x[12] = NAN;
+  layer.g[0] = NAN;
+  layer.g[1] = -INFINITY;
+  layer.beta[2] = NAN;
   const DrawSource draws{.run_seed = 5, .stream = 0x106};
   expect_int8_equals_straight(layer, {}, Rounding::sr(8), draws);
   const Result result = run(layer, int8_mode, draws);
@@ -190,7 +187,7 @@ TEST(RangeBnTensor, Fp32EqualsThePerChannelFunctions) {
 
 TEST(RangeBnTensor, Fp32SpreadsANanOverItsChannelOnly) {
   Layer layer = random_layer({2, 2, 4}, 12);
-  layer.x[9] = nan;
+  layer.x[9] = NAN;
   const Result result = run(layer, {}, {});
   EXPECT_TRUE(std::isnan(result.saved.channels[0].inv));
   for (const float value : channel_of(result.y, layer.shape, 0)) EXPECT_TRUE(std::isnan(value));

@@ -22,9 +22,6 @@ using test::straight_backward;
 using test::straight_normalise;
 using test::straight_statistics;
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
 void expect_constant(long n) {
   for (const RangeConstant kind : {RangeConstant::paper, RangeConstant::reference}) {
     ASSERT_EQ(range_constant(n, kind), mpfr_range_constant(n, kind)) << n;
@@ -170,7 +167,7 @@ TEST(RangeBn, NanInXMakesAllOfYAndDxNan) {
   for (const std::size_t where : {0, 3, 7}) {
     for (const std::int64_t chunks : {1, 4}) {
       std::vector<float> x = gaussian(8, 11);
-      x[where] = nan;
+      x[where] = NAN;
       const std::vector<float> g = gaussian(8, 12);
       std::vector<float> y(8);
       std::vector<float> dx(8);
@@ -190,8 +187,8 @@ TEST(RangeBn, NanInXMakesAllOfYAndDxNan) {
 
 TEST(RangeBn, InfinitiesFollowIeee) {
   const std::vector<float> g{1, 2, 3, 4};
-  expect_equals_straight({1, inf, 2, 3}, g, 1.0F, 0.0F, {});
-  expect_equals_straight({1, inf, -inf, 3}, g, 1.0F, 0.0F, {.chunks = 2});
+  expect_equals_straight({1, INFINITY, 2, 3}, g, 1.0F, 0.0F, {});
+  expect_equals_straight({1, INFINITY, -INFINITY, 3}, g, 1.0F, 0.0F, {.chunks = 2});
   expect_equals_straight({3e38F, -3e38F, 3e38F, 1}, g, 1.0F, 0.0F, {});
 }
 

@@ -19,9 +19,6 @@ namespace {
 using test::arith_cases;
 using test::hex32;
 
-constexpr float inf = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 TEST(Gemmlowp, EqualsReferenceProgram) {
   ASSERT_EQ(arith_cases("gemmlowp").size(), 80U);
   for (const auto& one : arith_cases("gemmlowp")) {
@@ -117,13 +114,13 @@ TEST(Gemmlowp, ValuesOutsideAreClampedAndNanIsInvalid) {
   EXPECT_EQ(code(-7), (GemmlowpCode{0, false}));
   EXPECT_EQ(code(7), (GemmlowpCode{255, false}));
   EXPECT_EQ(code(3e38F), (GemmlowpCode{255, false}));
-  EXPECT_EQ(code(-inf), (GemmlowpCode{0, false}));
-  EXPECT_EQ(code(inf), (GemmlowpCode{255, false}));
-  EXPECT_EQ(code(nan), (GemmlowpCode{0, true}));
+  EXPECT_EQ(code(-INFINITY), (GemmlowpCode{0, false}));
+  EXPECT_EQ(code(INFINITY), (GemmlowpCode{255, false}));
+  EXPECT_EQ(code(NAN), (GemmlowpCode{0, true}));
 }
 
 TEST(Gemmlowp, RangeOfATensorIsThatOfItsFiniteElements) {
-  const std::vector<float> x = {nan, 3, inf, -2, -inf, 1};
+  const std::vector<float> x = {NAN, 3, INFINITY, -2, -INFINITY, 1};
   const GemmlowpRange range = GemmlowpRange::of(x, 8);
   EXPECT_EQ(range.min, -2);
   EXPECT_EQ(range.max, 3);
@@ -142,8 +139,8 @@ TEST(Gemmlowp, ConstantTensorHasTheSmallestScale) {
 TEST(Gemmlowp, RefusesBadRanges) {
   EXPECT_THROW(GemmlowpRange::between(0, 1, 7), std::invalid_argument);
   EXPECT_THROW(GemmlowpRange::between(1, 0, 8), std::invalid_argument);
-  EXPECT_THROW(GemmlowpRange::between(nan, 0, 8), std::invalid_argument);
-  EXPECT_THROW(GemmlowpRange::between(0, inf, 8), std::invalid_argument);
+  EXPECT_THROW(GemmlowpRange::between(NAN, 0, 8), std::invalid_argument);
+  EXPECT_THROW(GemmlowpRange::between(0, INFINITY, 8), std::invalid_argument);
   const GemmlowpRange range = GemmlowpRange::between(0, 1, 8);
   const std::vector<float> x(3);
   std::vector<std::uint16_t> codes(2);

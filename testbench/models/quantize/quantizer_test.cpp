@@ -94,10 +94,8 @@ TEST(Quantizer, CodeWidthDoesNotChangeBits) {
 }
 
 TEST(Quantizer, CountsWhatItMet) {
-  constexpr float inf = std::numeric_limits<float>::infinity();
-  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   // In E4M3, saturating: exact, zero, tie to even, overflow, Inf, to zero, to the smallest subnormal, NaN.
-  const std::vector<float> x = {1.0F, -0.0F, 1.0625F, 1000.0F, -inf, 0x1p-12F, 0x1.8p-10F, nan};
+  const std::vector<float> x = {1.0F, -0.0F, 1.0625F, 1000.0F, -INFINITY, 0x1p-12F, 0x1.8p-10F, NAN};
   std::vector<std::uint8_t> codes(x.size());
   const ConversionCounts counts =
       quantize<std::uint8_t>(x, {.to = formats::e4m3, .overflow = Overflow::saturate}, {}, codes);
