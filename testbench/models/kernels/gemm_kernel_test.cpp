@@ -80,12 +80,21 @@ void expect_golden(const Problem& problem, const GemmOptions& options) {
   expect_equal_everywhere(problem, options, expected, counts);
 }
 
+// Whether memory is touched rightly does not depend on the operands' formats: a build with sanitizers, which
+// takes ten times as long, takes every fourth pair.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t pair_stride = 4;
+#else
+constexpr std::uint64_t pair_stride = 1;
+#endif
+
 class GemmKernel : public testing::TestWithParam<const char*> {};
 
 TEST_P(GemmKernel, EqualsTheScalarModel) {
   const std::string kind = GetParam();
   const bool aligned = kind.starts_with("aligned");
   std::uint64_t seed = 1;
+  std::uint64_t pair = 0;
   for (const char* acc :
        {"fp32", "fp16", "bf16", "e6m5", "e6m9", "e6m15", "e5m2", "e8m3", "e4m0", "e8m22", "e4m23"}) {
     for (const char* round : {"rne", "rna", "rnz", "rtz", "sr:8", "sr:13", "sr:16"}) {
@@ -93,6 +102,7 @@ TEST_P(GemmKernel, EqualsTheScalarModel) {
       for (const auto& [a, b] :
            {std::pair(formats::e5m2, formats::e5m2), std::pair(formats::e4m3, formats::e5m2),
             std::pair(formats::e4m3, formats::e4m3)}) {
+        if (pair++ % pair_stride != 0) continue;
         for (const Values values : {Values::normal, Values::tiny, Values::finite, Values::any}) {
           const Problem problem(9, 37, 61, a, b, values, ++seed);
           GemmOptions options;
