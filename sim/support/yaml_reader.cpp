@@ -188,6 +188,12 @@ void YamlMap::refuse_value(const std::string& key, const YamlNode& node, const s
   document_->refuse(node.line, key + " is " + in_quotes(node.text) + "; " + what);
 }
 
+void YamlMap::refuse_text(const std::string& key, const YamlNode& node, std::string message) const {
+  const std::size_t at = node.text.empty() ? std::string::npos : message.find(node.text);
+  if (at != std::string::npos) message.replace(at, node.text.size(), shortened(node.text));
+  document_->refuse(node.line, key + ": " + without_control_characters(message));
+}
+
 void YamlMap::refuse_check(const std::string& message) const {
   // The first word may name a key, or a section and its key.
   std::string word = message.substr(0, message.find_first_of(" :,;"));

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/support/user_text.hpp"
 #include "sim/support/yaml_document.hpp"
 
 namespace mantissa {
@@ -70,7 +69,7 @@ class YamlMap {
     try {
       value = parse(node->text);
     } catch (const std::invalid_argument& error) {
-      document_->refuse(node->line, key + ": " + without_control_characters(error.what()));
+      refuse_text(key, *node, error.what());
     }
   }
 
@@ -107,6 +106,8 @@ class YamlMap {
   std::int64_t read_integer(const std::string& key, std::int64_t fallback, Limits<std::int64_t> limits);
   double number(const std::string& key, const YamlNode& node, Limits<double> limits) const;
   [[noreturn]] void refuse_value(const std::string& key, const YamlNode& node, const std::string& what) const;
+  // With a parser's own message, in which the text is cut where it is long.
+  [[noreturn]] void refuse_text(const std::string& key, const YamlNode& node, std::string message) const;
   [[noreturn]] void refuse_check(const std::string& message) const;
 
   const YamlDocument* document_;

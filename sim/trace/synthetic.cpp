@@ -32,7 +32,7 @@ class Draws {
 };
 
 // Between 0 and 1, neither of them; the lowest bits of the word have no part in it.
-double uniform(std::uint64_t word) { return (static_cast<double>(word >> 11) + 0.5) * 0x1p-53; }
+double uniform(std::uint64_t word) { return (static_cast<double>(word >> 12) + 0.5) * 0x1p-52; }
 
 // How one tensor's elements are made from words.
 struct Recipe {
@@ -44,7 +44,7 @@ struct Recipe {
   float element(std::uint64_t word) const {
     const double u = uniform(word);
     if (kind == Kind::normal) return static_cast<float>(centre + spread * normal_quantile(u));
-    if (u < zeros) return 0;
+    if (u <= zeros) return 0;
     // The rest of the interval is uniform again.
     const double z = normal_quantile((u - zeros) / (1 - zeros));
     if (kind == Kind::half_normal) return static_cast<float>(spread * std::fabs(z));

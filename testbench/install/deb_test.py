@@ -22,7 +22,7 @@ class Package(unittest.TestCase, ProgramChecks):
     def test_it_asks_for_what_it_needs(self):
         self.assertEqual(self.field("Package"), "mantissa")
         self.assertEqual(self.field("Version"), project_version())
-        for library in ("libc6", "libhwy1", "libstdc++6", "libsystemc", "libyaml-cpp0.7", "zlib1g"):
+        for library in ("libboost-iostreams", "libc6", "libfmt9", "libhwy1", "libssl3", "libstdc++6", "libsystemc", "libyaml-cpp0.7"):
             self.assertRegex(self.field("Depends"), rf"(^|, ){library.replace('+', '[+]')}\b", library)
         for tool in ("verilator", "g++", "python3-matplotlib"):
             self.assertIn(tool, self.field("Recommends").split(", "))

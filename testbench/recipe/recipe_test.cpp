@@ -156,6 +156,8 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"weight_gradients: {rounding: up}", "mine.yaml:6: rounding: "},
       {R"(weight_gradients: {rounding: "u\ep\n"})",
        R"(mine.yaml:6: rounding: unknown rounding 'u\x1bp\x0a'; allowed: rne)"},
+      {"weight_gradients: {rounding: " + std::string(65, 'r') + "}",
+       "mine.yaml:6: rounding: unknown rounding '" + std::string(40, 'r') + "...'; allowed: rne"},
       {"weight_gradients: {rounding: \"sr:17\"}", "mine.yaml:6: weight_gradients.rounding: 17 random bits"},
       {"weight_gradients: {overflow: wrap}", "mine.yaml:6: overflow: "},
       {"weight_gradients: {scale: maximum}", "mine.yaml:6: scale is 'maximum'; allowed: fixed, max, centre"},
