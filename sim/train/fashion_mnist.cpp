@@ -25,7 +25,8 @@ std::vector<std::uint8_t> unzipped(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     fail(path,
-         "no such file, or not a regular one; Fashion-MNIST comes with the Debian package dataset-fashion-mnist: apt-get install "
+         "no such file, or not a regular one; Fashion-MNIST comes with the Debian package "
+         "dataset-fashion-mnist: apt-get install "
          "dataset-fashion-mnist, or name its directory with --data");
   }
   constexpr std::streamsize piece = 1 << 20;
