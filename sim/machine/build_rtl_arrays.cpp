@@ -1,13 +1,10 @@
 // Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
 // usual sizes, those of integers in the smallest, and the batch norm units. Others are compiled when they are
 // first asked for.
-#include <atomic>
 #include <chrono>
 #include <exception>
-#include <future>
 #include <iomanip>
 #include <iostream>
-#include <mutex>
 #include <sstream>
 #include <string>
 
@@ -26,7 +23,6 @@ struct Build {
 };
 constexpr NormDirection norm_units[] = {NormDirection::backward, NormDirection::forward};
 
-// The largest ones first: the last compiler to finish then works on a small one.
 constexpr Build builds[] = {{16, 16, Rounding::rne()},
                             {16, 16, Rounding::sr(16)},
                             {8, 8, Rounding::rne()},
@@ -70,20 +66,10 @@ std::string build_one(std::size_t index) {
   return text.str();
 }
 
-// Two at a time: each is one compiler, which takes up to half a gigabyte.
+// One after the other: this is one job of a build that runs as many as there are cores.
 void build_all() {
-  std::atomic<std::size_t> next = 0;
-  std::mutex output;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < std::size(builds) + std::size(norm_units); i = next++) {
-      const std::string text = build_one(i);
-      const std::lock_guard lock(output);
-      std::cout << text << std::flush;
-    }
-  };
-  std::future<void> other = std::async(std::launch::async, work);
-  work();
-  other.get();
+  for (std::size_t i = 0; i < std::size(builds) + std::size(norm_units); ++i)
+    std::cout << build_one(i) << std::flush;
 }
 
 }  // namespace
