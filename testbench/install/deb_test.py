@@ -1,6 +1,7 @@
 """The Debian package: what it holds and asks for, and the program in it, unpacked into an empty directory."""
 import glob
 import os
+import re
 import unittest
 
 from installed import BUILD, ProgramChecks, Scratch, check, project_version
@@ -22,8 +23,8 @@ class Package(unittest.TestCase, ProgramChecks):
     def test_it_asks_for_what_it_needs(self):
         self.assertEqual(self.field("Package"), "mantissa")
         self.assertEqual(self.field("Version"), project_version())
-        for library in ("libboost-iostreams", "libc6", "libfmt9", "libhwy1", "libssl3", "libstdc++6", "libsystemc", "libyaml-cpp0.7"):
-            self.assertRegex(self.field("Depends"), rf"(^|, ){library.replace('+', '[+]')}\b", library)
+        for library in ("libboost-iostreams1.74.0", "libc6", "libfmt9", "libhwy1", "libssl3", "libstdc++6", "libsystemc", "libyaml-cpp0.7"):
+            self.assertRegex(self.field("Depends"), rf"(^|, ){re.escape(library)}\b", library)
         for tool in ("verilator", "g++", "python3-matplotlib"):
             self.assertIn(tool, self.field("Recommends").split(", "))
 
