@@ -1,6 +1,7 @@
 // `mantissa verify`: golden model, SystemC unit and RTL in lockstep; ours, or somebody else's RTL in our
 // place.
 #include <cerrno>  // program_invocation_name
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -34,6 +35,7 @@ struct VerifyOptions {
   std::string wave;
   std::string coverage;
   std::string corrupt;
+  std::uint64_t timeout = 60;
   DeviceOptions device;
 };
 
@@ -151,6 +153,7 @@ class Session {
     job.lockstep.seed = options_.seed;
     job.lockstep.exhaustive = options_.exhaustive;
     job.lockstep.wave = options_.wave;
+    job.timeout = std::chrono::seconds(options_.timeout);
     if (!options_.coverage.empty() && configuration.coverage) {
       job.coverage_data =
           fs::path(options_.coverage) / (file_name(kind.name + "_" + configuration.name) + ".dat");
@@ -178,7 +181,7 @@ class Session {
         .wave = {}};
     ++done_;
     if (report.run.lockstep.mismatch) {
-      report.wave = options_.wave;
+      if (!report.run.died) report.wave = options_.wave;
       if (report.wave.empty() && !report.run.died) record_waveform(job, report);
       report.reproduce = reproduce(job, report.wave);
     }
@@ -213,6 +216,8 @@ class Session {
     if (options_.exhaustive) command += " --exhaustive";
     command += " --vectors " + std::to_string(job.lockstep.transactions) + " --seed " +
                std::to_string(options_.seed);
+    if (options_.timeout != VerifyOptions{}.timeout)
+      command += " --timeout " + std::to_string(options_.timeout);
     if (!options_.corrupt.empty()) command += " --corrupt " + shell_word(options_.corrupt);
     return wave.empty() ? command : command + " --wave " + shell_word(wave);
   }
@@ -266,6 +271,12 @@ void add_verify(CLI::App& program) {
       ->add_option("--corrupt", options->corrupt,
                    "self-check: flip a bit in this stage of the SystemC unit; the run must then fail")
       ->type_name("STAGE");
+  command
+      ->add_option("--timeout", options->timeout,
+                   "seconds that a device may take for one evaluation before it counts as hanging")
+      ->transform(whole_number<std::uint64_t>(1, 1U << 20))
+      ->type_name("SECONDS")
+      ->capture_default_str();
   command->add_flag("--json", options->json, "write JSON to standard output");
   options->device.add_to(*command);
   command->footer(

@@ -31,10 +31,15 @@ void write(const fs::path& file, const std::string& text) {
   if (!out) throw std::runtime_error("cannot write " + file.string());
 }
 
-std::string run_tool(const std::vector<std::string>& command, const std::string& advice) {
+// With `temporary`, the tool's own temporary files go there: a killed one leaves them.
+std::string run_tool(const std::vector<std::string>& command, const std::string& advice,
+                     const ScratchDirectory* temporary = nullptr) {
   ProcessResult result;
   try {
-    result = run_process(command);
+    const std::vector<std::string> settings =
+        temporary == nullptr ? std::vector<std::string>{}
+                             : std::vector{"TMPDIR=" + temporary->path().string()};
+    result = run_process(command, settings);
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(std::string(error.what()) + "; Debian: apt-get install verilator g++");
   }
@@ -61,22 +66,22 @@ std::vector<std::string> compiler(const std::string& include, const char* optimi
 }
 
 // Verilator's own run-time library: compiled once per cache, linked into every device.
-fs::path runtime_library(const fs::path& cache, const std::string& include, const std::string& version) {
-  fs::path library = cache / ("runtime-" + sha256(version + include) + ".a");
-  if (fs::exists(library)) return library;
+CachedFilePointer runtime_library(const DeviceCache& cache, const std::string& include,
+                                  const std::string& version) {
+  const std::string name = "runtime-" + sha256(version + include) + ".a";
+  if (CachedFilePointer known = cache.find(name)) return known;
   const ScratchDirectory scratch(cache);
   std::vector<std::string> archive = {"ar", "rcs", (scratch.path() / "runtime.a").string()};
-  for (const char* name : {"verilated", "verilated_cov", "verilated_fst_c", "verilated_threads"}) {
-    const std::string object = (scratch.path() / (std::string(name) + ".o")).string();
+  for (const char* part : {"verilated", "verilated_cov", "verilated_fst_c", "verilated_threads"}) {
+    const std::string object = (scratch.path() / (std::string(part) + ".o")).string();
     std::vector<std::string> compile = compiler(include);
     compile.insert(compile.end(), {"-DVM_COVERAGE=1", "-DVM_TRACE=1", "-DVM_TRACE_FST=1", "-c", "-o", object,
-                                   include + "/" + name + ".cpp"});
-    run_tool(compile, "Verilator's run-time library does not compile");
+                                   include + "/" + part + ".cpp"});
+    run_tool(compile, "Verilator's run-time library does not compile", &scratch);
     archive.push_back(object);
   }
-  run_tool(archive, "ar does not work");
-  fs::rename(scratch.path() / "runtime.a", library);
-  return library;
+  run_tool(archive, "ar does not work", &scratch);
+  return cache.keep(scratch, "runtime.a", name);
 }
 
 std::vector<std::string> verilator_command(const VerilatorJob& job, const fs::path& directory) {
@@ -150,24 +155,31 @@ std::string note_name(const VerilatorJob& job, const std::string& versions) {
   return job.top + "-" + sha256(text) + ".note";
 }
 
+// What is kept here, or was compiled together with the program.
+CachedFilePointer find(const DeviceCache& cache, const std::string& name) {
+  if (CachedFilePointer file = cache.find(name)) return file;
+  const std::optional<DeviceCache> built = DeviceCache::of_build();
+  return built ? built->find(name) : nullptr;
+}
+
 // The device that a note names, if both are there.
-std::optional<CompiledDevice> noted(const fs::path& cache, const std::string& note) {
-  const fs::path file = find_in_cache(cache, note);
-  if (file.empty()) return std::nullopt;
-  std::ifstream in(file);
+std::optional<CompiledDevice> noted(const DeviceCache& cache, const std::string& note) {
+  const CachedFilePointer file = find(cache, note);
+  if (!file) return std::nullopt;
+  std::ifstream in(file->path());
   std::string name;
   CompiledDevice device;
   if (!(in >> name >> device.circular)) return std::nullopt;
-  device.object = find_in_cache(cache, name);
-  if (device.object.empty()) return std::nullopt;
+  device.object = find(cache, name);
+  if (!device.object) return std::nullopt;
   return device;
 }
 
-void write_note(const fs::path& cache, const fs::path& scratch, const std::string& note,
-                const CompiledDevice& device) {
+void write_note(const DeviceCache& cache, const ScratchDirectory& scratch, const std::string& note,
+                const std::string& name, bool circular) {
   if (note.empty()) return;
-  write(scratch / "note", device.object.filename().string() + (device.circular ? " 1\n" : " 0\n"));
-  fs::rename(scratch / "note", cache / note);
+  write(scratch.path() / "note", name + (circular ? " 1\n" : " 0\n"));
+  cache.keep(scratch, "note", note);
 }
 
 }  // namespace
@@ -187,7 +199,7 @@ CompiledDevice verilate(const VerilatorJob& job) {
   for (const fs::path& file : job.files) {
     if (!fs::is_regular_file(file)) throw std::invalid_argument("no such file: " + file.string());
   }
-  const fs::path cache = open_device_cache();
+  const DeviceCache cache = DeviceCache::open();
   const std::string version = tool_versions();
   const std::string note = job.closed ? note_name(job, version) : "";
   if (!note.empty()) {
@@ -197,7 +209,8 @@ CompiledDevice verilate(const VerilatorJob& job) {
   const std::string said = run_tool(
       verilator_command(job, scratch.path()),
       "Verilator does not accept these sources; correct them, or add what is missing with --dut FILE, "
-      "--incdir DIR or --define NAME=VALUE");
+      "--incdir DIR or --define NAME=VALUE",
+      &scratch);
 
   // What Verilator made decides whether the compiler must run: included files, parameters and options all
   // show there.
@@ -215,14 +228,14 @@ CompiledDevice verilate(const VerilatorJob& job) {
   }
   const char* const optimisation = optimisation_of(job);
   const std::string name = job.top + "-" + sha256(version + optimisation + everything) + ".so";
-  CompiledDevice device{find_in_cache(cache, name), said.find("%Warning-UNOPTFLAT") != std::string::npos};
-  if (!device.object.empty()) {
-    write_note(cache, scratch.path(), note, device);
+  CompiledDevice device{find(cache, name), said.find("%Warning-UNOPTFLAT") != std::string::npos};
+  if (device.object) {
+    write_note(cache, scratch, note, name, device.circular);
     return device;
   }
 
   const std::string include = verilator_include();
-  const fs::path runtime = runtime_library(cache, include, version);
+  const CachedFilePointer runtime = runtime_library(cache, include, version);
   write(scratch.path() / "device.cpp", all);
   std::vector<std::string> compile = compiler(include, optimisation);
   const fs::path object = scratch.path() / "device.so";
@@ -230,11 +243,10 @@ CompiledDevice verilate(const VerilatorJob& job) {
       compile.end(),
       {"-I" + scratch.path().string(), job.coverage ? "-DVM_COVERAGE=1" : "-DVM_COVERAGE=0",
        job.wave ? "-DVM_TRACE=1" : "-DVM_TRACE=0", "-DVM_TRACE_FST=1", "-shared", "-Wl,-Bsymbolic", "-o",
-       object.string(), (scratch.path() / "device.cpp").string(), runtime.string(), "-lz", "-pthread"});
-  run_tool(compile, "the compiler does not accept what Verilator made of these sources");
-  device.object = cache / name;
-  fs::rename(object, device.object);
-  write_note(cache, scratch.path(), note, device);
+       object.string(), (scratch.path() / "device.cpp").string(), runtime->path(), "-lz", "-pthread"});
+  run_tool(compile, "the compiler does not accept what Verilator made of these sources", &scratch);
+  device.object = cache.keep(scratch, "device.so", name);
+  write_note(cache, scratch, note, name, device.circular);
   return device;
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/dut/device_cache.hpp"
+
 namespace mantissa {
 
 struct VerilatorJob {
@@ -40,7 +42,7 @@ VerilatorJob unit_job(const std::string& module, const std::vector<std::pair<std
                       const std::filesystem::path& directory = {});
 
 struct CompiledDevice {
-  std::filesystem::path object;
+  CachedFilePointer object;
   // Verilator sees circular logic where vectors run through themselves bit by bit, and may settle it wrongly.
   bool circular = false;
 };

@@ -29,8 +29,8 @@ NormUnits::NormUnits(const Architecture& arch, const NormSize& size, Engine engi
     : index_bits_(norm_index_bits(size)) {
   const std::int64_t lanes = std::min<std::int64_t>(arch.norm_lanes, size.channels);
   // What can fail comes before the first module: SystemC does not take one back.
-  std::filesystem::path forward;
-  std::filesystem::path backward;
+  CachedFilePointer forward;
+  CachedFilePointer backward;
   if (engine != Engine::systemc) {
     forward = compile_norm_unit(NormDirection::forward, index_bits_, rtl_directory).object;
     backward = compile_norm_unit(NormDirection::backward, index_bits_, rtl_directory).object;
@@ -40,9 +40,9 @@ NormUnits::NormUnits(const Architecture& arch, const NormSize& size, Engine engi
 }
 
 void NormUnits::build(NormDirection direction, std::int64_t lanes, Engine engine,
-                      const std::filesystem::path& object, Slots& slots) {
+                      const CachedFilePointer& object, Slots& slots) {
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
-    std::unique_ptr<Device> device = object.empty() ? nullptr : std::make_unique<Device>(object);
+    std::unique_ptr<Device> device = object ? std::make_unique<Device>(object) : nullptr;
     slots.push_back(std::make_unique<UnitSlot>(engine, norm_unit_name(direction), std::move(device),
                                                make_systemc(direction, index_bits_)));
   }

@@ -57,7 +57,7 @@ class NormUnits {
 
  private:
   using Slots = std::vector<std::unique_ptr<UnitSlot>>;
-  void build(NormDirection direction, std::int64_t lanes, Engine engine, const std::filesystem::path& object,
+  void build(NormDirection direction, std::int64_t lanes, Engine engine, const CachedFilePointer& object,
              Slots& slots);
   std::string stage(const UnitSlot& slot) const;
 

@@ -96,7 +96,7 @@ Mismatch UnitSlot::describe_inputs_and_outputs() const {
   return mismatch;
 }
 
-UnitRecording::UnitRecording(UnitSlot& slot, const std::filesystem::path& object,
+UnitRecording::UnitRecording(UnitSlot& slot, const CachedFilePointer& object,
                              const std::filesystem::path& wave)
     : slot_(slot), device_(object) {
   device_.open_wave(wave);

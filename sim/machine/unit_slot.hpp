@@ -74,7 +74,7 @@ class UnitSlot {
 // While it lives, a device that was compiled for waves goes along with the slot's RTL into a waveform.
 class UnitRecording {
  public:
-  UnitRecording(UnitSlot& slot, const std::filesystem::path& object, const std::filesystem::path& wave);
+  UnitRecording(UnitSlot& slot, const CachedFilePointer& object, const std::filesystem::path& wave);
   ~UnitRecording();
   UnitRecording(const UnitRecording&) = delete;
   UnitRecording& operator=(const UnitRecording&) = delete;

@@ -1,60 +1,49 @@
 #include "sim/support/ending_signals.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstring>
+#include <cerrno>
+
+#include "sim/support/remove_tree.hpp"
+#include "sim/support/signal_notes.hpp"
 
 namespace mantissa {
 namespace {
 
 constexpr std::array<int, 3> ending_signals = {SIGINT, SIGTERM, SIGHUP};
 
-// What the signal handler ends and removes. Lock-free, so that a handler may read it.
-std::array<std::atomic<const char*>, 8> unfinished_paths{};
-std::array<std::atomic<pid_t>, 8> running_children{};
-static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
+// What the signal handler ends and removes.
+SignalNotes<const char*>& unfinished_paths() {
+  static constinit SignalNotes<const char*> notes;
+  return notes;
+}
+SignalNotes<pid_t>& running_groups() {
+  static constinit SignalNotes<pid_t> notes;
+  return notes;
+}
+std::atomic<bool> ending{false};
 
-// Only calls that a handler may make: readdir allocates memory, the system call below it does not.
-void remove_flat_directory(const char* path) {
-  const int directory = ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (directory < 0) return;
-  alignas(dirent64) std::array<char, 4096> buffer{};
-  constexpr int most_rounds = 64;  // whatever cannot be removed must not keep the program alive
-  for (int round = 0; round < most_rounds; ++round) {
-    const long got = ::syscall(SYS_getdents64, directory, buffer.data(), buffer.size());
-    if (got <= 0) break;
-    for (long at = 0; at < got;) {
-      const char* entry = buffer.data() + at;
-      unsigned short length = 0;
-      std::memcpy(&length, entry + offsetof(dirent64, d_reclen), sizeof length);
-      ::unlinkat(directory, entry + offsetof(dirent64, d_name), 0);  // refused for "." and ".."
-      at += length;
-    }
-    ::lseek(directory, 0, SEEK_SET);
-    if (::rmdir(path) == 0) break;
+// Whatever changes the notes while a handler reads them waits for the end of the program: the handler may
+// still need the memory behind a note, and would miss a new one.
+void stay_if_ending() {
+  while (ending.load()) ::pause();
+}
+
+// Every process of the group becomes a child of this one as its parents die, and a dead one writes no more.
+void end_group(pid_t group) noexcept {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::kill(-group, SIGKILL);
+  while (::waitpid(-group, nullptr, 0) > 0 || errno == EINTR) {
   }
-  ::close(directory);
 }
 
 extern "C" void clean_up_and_die(int signal) {
-  for (const auto& child : running_children) {
-    const pid_t process = child.load();
-    if (process <= 0) continue;
-    ::kill(process, SIGKILL);
-    ::waitpid(process, nullptr, 0);
-  }
-  for (const auto& unfinished : unfinished_paths) {
-    const char* path = unfinished.load();
-    if (path == nullptr) continue;
-    if (::unlink(path) != 0) remove_flat_directory(path);
-  }
+  end_children_and_drafts();
   // SA_RESETHAND has restored the default action, which follows as soon as this handler returns.
   ::raise(signal);
 }
@@ -71,23 +60,23 @@ void catch_ending_signals() {
   }
 }
 
-template <typename Value, std::size_t Count>
-void note(std::array<std::atomic<Value>, Count>& notes, Value value) {
-  for (auto& entry : notes) {
-    Value free{};
-    if (entry.compare_exchange_strong(free, value)) return;
-  }
-}
-
-template <typename Value, std::size_t Count>
-void forget(std::array<std::atomic<Value>, Count>& notes, Value value) {
-  for (auto& entry : notes) {
-    Value own = value;
-    if (entry.compare_exchange_strong(own, Value{})) return;
-  }
-}
-
 }  // namespace
+
+void end_children_and_drafts() noexcept {
+  ending.store(true);
+  running_groups().for_each(end_group);
+  unfinished_paths().for_each([](const char* path) { remove_tree(AT_FDCWD, path); });
+}
+
+void forget_parents_notes() noexcept {
+  running_groups().clear();
+  unfinished_paths().clear();
+  for (const int signal : ending_signals) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == clean_up_and_die)
+      ::signal(signal, SIG_DFL);
+  }
+}
 
 SignalsHeld::SignalsHeld() {
   sigset_t held;
@@ -100,15 +89,26 @@ SignalsHeld::~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 
 RemovedAtSignal::RemovedAtSignal(const std::string& path) : path_(path.c_str()) {
   catch_ending_signals();
-  note(unfinished_paths, path_);
+  unfinished_paths().add(path_);
+  stay_if_ending();
 }
 
 void RemovedAtSignal::release() {
-  if (path_ != nullptr) forget(unfinished_paths, path_);
+  if (path_ == nullptr) return;
+  unfinished_paths().remove(path_);
+  stay_if_ending();
   path_ = nullptr;
 }
 
-KilledAtSignal::KilledAtSignal(pid_t child) : child_(child) { note(running_children, child_); }
-KilledAtSignal::~KilledAtSignal() { forget(running_children, child_); }
+KilledAtSignal::KilledAtSignal(pid_t group) : group_(group) {
+  catch_ending_signals();
+  running_groups().add(group_);
+  stay_if_ending();
+}
+
+KilledAtSignal::~KilledAtSignal() {
+  running_groups().remove(group_);
+  stay_if_ending();
+}
 
 }  // namespace mantissa

@@ -22,8 +22,8 @@ class SignalsHeld {
   sigset_t before_{};
 };
 
-// While it lives, an ending signal removes the file, or the directory with the files directly in it, before
-// the program dies of it. The path must stay as it is for that long.
+// While it lives, an ending signal removes the file, or the directory with all that is in it, before the
+// program dies of it. The path must stay as it is for that long.
 class RemovedAtSignal {
  public:
   explicit RemovedAtSignal(const std::string& path);
@@ -38,16 +38,24 @@ class RemovedAtSignal {
   const char* path_;
 };
 
-// While it lives, an ending signal kills the child first.
+// While it lives, an ending signal first kills the child and all that it has started: the process group that
+// it leads. A terminal's ^C does not reach that group, so that the order is ours in any case.
 class KilledAtSignal {
  public:
-  explicit KilledAtSignal(pid_t child);
+  explicit KilledAtSignal(pid_t group);
   KilledAtSignal(const KilledAtSignal&) = delete;
   KilledAtSignal& operator=(const KilledAtSignal&) = delete;
   ~KilledAtSignal();
 
  private:
-  pid_t child_;
+  pid_t group_;
 };
+
+// Kills what is noted and removes what is noted, for a program that ends itself at once.
+void end_children_and_drafts() noexcept;
+
+// In a child right after fork: what its parent has noted is not the child's to remove, and signals end it as
+// they end any program.
+void forget_parents_notes() noexcept;
 
 }  // namespace mantissa

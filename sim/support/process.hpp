@@ -11,7 +11,10 @@ struct ProcessResult {
   std::string output;  // standard output and standard error as they came
 };
 
-// The first argument is looked up in PATH. Throws std::runtime_error where it cannot be started.
-ProcessResult run_process(const std::vector<std::string>& arguments);
+// The first argument is looked up in PATH; `settings` are NAME=VALUE for its environment. Throws
+// std::runtime_error where it cannot be started. Whatever it starts ends with this program, even if that is
+// killed.
+ProcessResult run_process(const std::vector<std::string>& arguments,
+                          const std::vector<std::string>& settings = {});
 
 }  // namespace mantissa

@@ -1,5 +1,6 @@
 #include "sim/verify/isolated.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +11,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
+
+#include "sim/support/ending_signals.hpp"
 
 namespace mantissa::verify {
 namespace {
@@ -30,13 +34,27 @@ void send(int descriptor, char kind, std::string text) {
   }
 }
 
-[[noreturn]] void child(int descriptor, const std::function<std::string(const ReportProgress&)>& work) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);    // nobody would read the result
+[[noreturn]] void child(pid_t parent, const sigset_t& signals, int descriptor,
+                        const IsolatedWork& work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read the result
+  if (getppid() != parent) _exit(1);
+  // A group of its own, for a device may start programs; it must not wait for the terminal there.
+  setpgid(0, 0);
+  forget_parents_notes();
+  std::signal(SIGTTOU, SIG_IGN);
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(nothing, STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // what the device prints is not part of a report
+  pthread_sigmask(SIG_SETMASK, &signals, nullptr);
   try {
-    send(descriptor, 'R', work([descriptor](std::uint64_t done, std::uint64_t total) {
-           send(descriptor, 'P', std::to_string(done) + " " + std::to_string(total));
-         }));
+    const ReportProgress progress = [descriptor](std::uint64_t done, std::uint64_t total) {
+      send(descriptor, 'P', std::to_string(done) + " " + std::to_string(total));
+    };
+    const EndWith end_with = [descriptor](const std::string& result) {
+      send(descriptor, 'R', result);
+      _exit(0);
+    };
+    send(descriptor, 'R', work(progress, end_with));
   } catch (const std::invalid_argument& error) {
     send(descriptor, 'I', error.what());
   } catch (const std::exception& error) {
@@ -82,17 +100,26 @@ class Messages {
 
 }  // namespace
 
-std::string run_isolated(const std::function<std::string(const ReportProgress&)>& work,
-                         const ReportProgress& progress) {
+std::string run_isolated(const IsolatedWork& work, const ReportProgress& progress) {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) throw std::runtime_error("no pipe: " + std::string(std::strerror(errno)));
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe: " + std::string(std::strerror(errno)));
   std::fflush(nullptr);
-  const pid_t process = fork();
-  if (process < 0) throw std::runtime_error("cannot fork: " + std::string(std::strerror(errno)));
-  if (process == 0) {
-    close(ends[0]);
-    child(ends[1], work);
+  const pid_t self = getpid();
+  pid_t process = 0;
+  std::optional<KilledAtSignal> killed;
+  {
+    const SignalsHeld held;  // between starting it and noting its number
+    process = fork();
+    if (process == 0) {
+      close(ends[0]);
+      child(self, held.before(), ends[1], work);
+    }
+    if (process > 0) {
+      setpgid(process, process);  // it may not have come so far
+      killed.emplace(process);
+    }
   }
+  if (process < 0) throw std::runtime_error("cannot fork: " + std::string(std::strerror(errno)));
   close(ends[1]);
   Messages messages(progress);
   std::array<char, 4096> buffer{};

@@ -10,6 +10,9 @@
 namespace mantissa::verify {
 
 using ReportProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+// From any thread of the process: ends it with this result, whatever the others are doing.
+using EndWith = std::function<void(const std::string& result)>;
+using IsolatedWork = std::function<std::string(const ReportProgress&, const EndWith&)>;
 
 // The process ended without a result.
 class ProcessDied : public std::runtime_error {
@@ -20,7 +23,6 @@ class ProcessDied : public std::runtime_error {
 // Returns what `work` returned. Rethrows its std::exception as the same message in std::invalid_argument or
 // std::runtime_error; throws ProcessDied where the process died. `progress` is called here, with what
 // `work` reports there.
-std::string run_isolated(const std::function<std::string(const ReportProgress&)>& work,
-                         const ReportProgress& progress);
+std::string run_isolated(const IsolatedWork& work, const ReportProgress& progress);
 
 }  // namespace mantissa::verify

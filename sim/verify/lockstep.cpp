@@ -113,6 +113,7 @@ class Bench : public sc_core::sc_module {
     if (!result.mismatch && stations_[0]->valid())
       fail(*stations_[0], "an output is on offer right after reset", {});
     for (; !finished() && !result.mismatch; ++cycle_) {
+      DeviceCall::at_cycle(cycle_);
       drive();
       half_cycle();
       dump();

@@ -1,8 +1,15 @@
 #include "sim/verify/verify_run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "sim/dut/watchdog.hpp"
+#include "sim/support/draft_files.hpp"
 #include "sim/support/json.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/verify/rtl_speed.hpp"
@@ -30,6 +37,7 @@ std::string packed(const VerifyReport& report) {
             {"cycles", report.lockstep.cycles},
             {"seconds", report.lockstep.seconds},
             {"rtl_speed", report.rtl_speed},
+            {"died", report.died},
             {"bins", Json::array()},
             {"missing_outputs", report.missing_outputs},
             {"undriven_inputs", report.undriven_inputs}};
@@ -56,6 +64,7 @@ VerifyReport unpacked(const std::string& text) {
   report.lockstep.cycles = json["cycles"];
   report.lockstep.seconds = json["seconds"];
   report.rtl_speed = json["rtl_speed"];
+  report.died = json["died"];
   report.missing_outputs = json["missing_outputs"];
   report.undriven_inputs = json["undriven_inputs"];
   for (const Json& bin : json["bins"]) report.bins.push_back({bin[0], bin[1], bin[2]});
@@ -94,7 +103,7 @@ void corrupt(UnitModule& systemc, const VerifyJob& job) {
   systemc.corrupt(job.corrupt_stage);
 }
 
-VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
+VerifyReport simulate(const VerifyJob& job, const CachedFilePointer& object,
                       const ReportProgress& progress) {
   const UnitKind& kind = *job.kind;
   const UnitParameters parameters = kind.complete(job.configuration.parameters);
@@ -122,6 +131,35 @@ VerifyReport simulate(const VerifyJob& job, const std::filesystem::path& object,
   return report;
 }
 
+VerifyReport report_of(const Hang& hang) {
+  VerifyReport report;
+  Mismatch& mismatch = report.lockstep.mismatch.emplace();
+  mismatch.what = hang.what;
+  mismatch.model = "rtl";
+  mismatch.cycle = hang.cycle;
+  for (const auto& [pin, value] : hang.inputs) mismatch.inputs.push_back({pin, "", value});
+  report.died = true;
+  return report;
+}
+
+// The results of a run, made in the cache's scratch and put in place when it has ended.
+void publish(const std::filesystem::path& made, const std::filesystem::path& target) {
+  if (target.empty() || !std::filesystem::exists(made)) return;
+  DraftFile draft(target.string());
+  std::ifstream in(made, std::ios::binary);
+  std::vector<char> chunk(std::size_t{1} << 16);
+  while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), in.gcount() > 0)
+    draft.out().text({chunk.data(), static_cast<std::size_t>(in.gcount())});
+  draft.publish();
+}
+
+void check_writable(const std::filesystem::path& wave) {
+  if (wave.empty()) return;
+  const std::filesystem::path directory = wave.has_parent_path() ? wave.parent_path() : ".";
+  if (::access(directory.c_str(), W_OK) != 0)
+    throw std::runtime_error("cannot write the waveform " + wave.string() + ": " + std::strerror(errno));
+}
+
 }  // namespace
 
 VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress) {
@@ -130,10 +168,22 @@ VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress) {
                   : unit_job(job.kind->module, job.kind->complete(job.configuration.parameters).values());
   sources.wave = !job.lockstep.wave.empty();
   sources.coverage = !job.coverage_data.empty();
+  check_writable(job.lockstep.wave);
   const CompiledDevice device = verilate(sources);
+  const ScratchDirectory scratch(DeviceCache::open());
+  VerifyJob inside = job;
+  if (sources.wave) inside.lockstep.wave = scratch.path() / "wave.fst";
+  if (sources.coverage) inside.coverage_data = scratch.path() / "coverage.dat";
+  const auto work = [&](const ReportProgress& done, const EndWith& end_with) {
+    const Watchdog watchdog(job.timeout, [&](const Hang& hang) { end_with(packed(report_of(hang))); });
+    return packed(simulate(inside, device.object, done));
+  };
   try {
-    VerifyReport report = unpacked(run_isolated(
-        [&](const ReportProgress& done) { return packed(simulate(job, device.object, done)); }, progress));
+    VerifyReport report = unpacked(run_isolated(work, progress));
+    if (!report.died) {
+      publish(inside.lockstep.wave, job.lockstep.wave);
+      publish(inside.coverage_data, job.coverage_data);
+    }
     report.circular = device.circular;
     return report;
   } catch (const ProcessDied& died) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/dut/verilator.hpp"
+#include "sim/dut/watchdog.hpp"
 #include "sim/verify/isolated.hpp"
 #include "sim/verify/lockstep.hpp"
 #include "sim/verify/unit_kind.hpp"
@@ -27,11 +28,12 @@ struct VerifyJob {
   std::optional<ForeignDevice> foreign;
   std::string corrupt_stage;            // of the SystemC unit; empty: none
   std::filesystem::path coverage_data;  // where RTL coverage goes; empty: none is measured
+  Watchdog::Seconds timeout{60};        // for one call of the device
 };
 
 struct VerifyReport {
   LockstepResult lockstep;
-  bool died = false;     // the device ended the simulation: there is a mismatch and nothing else
+  bool died = false;     // the device ended the simulation, or hangs: there is a mismatch and nothing else
   double rtl_speed = 0;  // operations per second of the RTL alone, without stalls
   std::vector<FunctionalCoverage::Bin> bins;
   std::vector<std::string> missing_outputs;  // of a foreign device: they were not compared
@@ -39,7 +41,8 @@ struct VerifyReport {
   bool circular = false;                     // as CompiledDevice
 };
 
-// Throws what verilate and RtlModule throw. A device that ends the simulation is a mismatch.
+// Throws what verilate and RtlModule throw. A device that ends the simulation, or hangs, is a
+// mismatch.
 VerifyReport run_verify(const VerifyJob& job, const ReportProgress& progress);
 
 }  // namespace mantissa::verify
