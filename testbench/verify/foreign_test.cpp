@@ -139,6 +139,22 @@ TEST(ForeignDevice, GeneratorThatNeverDrawsIsAHang) {
   EXPECT_NE(run.out.find("it hangs"), std::string::npos) << run.out << run.err;
 }
 
+// Inside of one evaluation no count of cycles helps.
+TEST(ForeignDevice, LoopWithoutEndIsAHang) {
+  for (const std::string define : {"LOOPS_INITIALLY", "LOOPS_LATER"}) {
+    const Finished run = run_in_scratch(
+        "timeout -s KILL 60 mantissa verify lfsr --timeout 2 --wave w.fst --config leap16 "
+        "--dut " MANTISSA_SOURCE_DIR
+        "/testbench/verify/foreign/looping_lfsr.sv --top looping_lfsr --define " +
+        define + "; code=$?; ls -A; exit $code");
+    EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+    EXPECT_NE(run.out.find("has not come back from a call for 2 s: it hangs"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("seed_i = "), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("--timeout 2\n"), std::string::npos) << "a file is left: " << run.out;
+    EXPECT_EQ(run.out.substr(run.out.size() - 12), "--timeout 2\n") << "a file is left";
+  }
+}
+
 TEST(ForeignDevice, DeviceThatEndsTheSimulationIsAMismatch) {
   const Finished run = verify("--dut $F/wide_mac.sv --dut $F/crashing_mac.sv --top crashing_mac --latency 0");
   EXPECT_EQ(run.exit_code, 1) << run.err;
