@@ -1,5 +1,6 @@
 #include "sim/arch/architecture.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
@@ -63,6 +64,24 @@ void Architecture::check() const {
     throw std::invalid_argument("clock_mhz " + std::to_string(clock_mhz) +
                                 " is out of range; allowed: 0.001..1000000");
   }
+}
+
+void Architecture::check_simulated() const {
+  using Bounds = ArchitectureLimits;
+  check();
+  const auto check_product = [](const std::string& keys, std::int64_t product, std::int64_t max) {
+    if (product <= max) return;
+    throw std::invalid_argument(keys + " = " + std::to_string(product) +
+                                " is too large for a cycle-accurate engine; allowed: 1.." +
+                                std::to_string(max) + "; --engine fast has no such limit");
+  };
+  const std::int64_t side = std::max(rows, cols);
+  const std::string larger = rows >= cols ? "rows" : "cols";
+  check_product("rows * cols", std::int64_t{rows} * cols, Bounds::simulated_elements);
+  check_product("port * " + larger, port * side, Bounds::simulated_beat);
+  check_product("depth * window * " + larger, side * depth * window, Bounds::simulated_staging);
+  check_product("a_buffer_bytes", a_buffer_bytes, Bounds::simulated_buffer);
+  check_product("b_buffer_bytes", b_buffer_bytes, Bounds::simulated_buffer);
 }
 
 }  // namespace mantissa

@@ -26,6 +26,11 @@ struct ArchitectureLimits {
   static constexpr std::int64_t dram_latency_cycles = 1 << 20;
   static constexpr std::int64_t dram_burst_bytes = 1 << 20;
   static constexpr std::int64_t dram_burst_cycles = 1 << 12;
+  // Of a machine that is simulated cycle by cycle, and so takes memory for all that it has.
+  static constexpr std::int64_t simulated_elements = 1 << 20;  // of the array
+  static constexpr std::int64_t simulated_beat = 1 << 16;      // elements of A or B staged per cycle
+  static constexpr std::int64_t simulated_staging = 1 << 24;   // elements of A or B in all staged windows
+  static constexpr std::int64_t simulated_buffer = 1LL << 30;  // bytes
   static constexpr double min_clock_mhz = 0.001;
   static constexpr double max_clock_mhz = 1e6;
 };
@@ -53,6 +58,8 @@ struct Architecture {
 
   // Throws std::invalid_argument that names the key that cannot be.
   void check() const;
+  // The same for a machine that is more than a closed form.
+  void check_simulated() const;
   SkipWindow skip_window(bool skip) const {
     return {.rows = rows, .window = window, .depth = depth, .port = port, .skip = skip};
   }

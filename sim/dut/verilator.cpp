@@ -36,9 +36,9 @@ std::string run_tool(const std::vector<std::string>& command, const std::string&
                      const ScratchDirectory* temporary = nullptr) {
   ProcessResult result;
   try {
-    const std::vector<std::string> settings =
-        temporary == nullptr ? std::vector<std::string>{}
-                             : std::vector{"TMPDIR=" + temporary->path().string()};
+    const std::vector<std::string> settings = temporary == nullptr
+                                                  ? std::vector<std::string>{}
+                                                  : std::vector{"TMPDIR=" + temporary->path().string()};
     result = run_process(command, settings);
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(std::string(error.what()) + "; Debian: apt-get install verilator g++");
@@ -65,11 +65,18 @@ std::vector<std::string> compiler(const std::string& include, const char* optimi
           "-DVL_IGNORE_UNKNOWN_ARCH"};
 }
 
+// What is kept here, or was compiled together with the program.
+CachedFilePointer find(const DeviceCache& cache, const std::string& name) {
+  if (CachedFilePointer file = cache.find(name)) return file;
+  const std::optional<DeviceCache> built = DeviceCache::of_build();
+  return built ? built->find(name) : nullptr;
+}
+
 // Verilator's own run-time library: compiled once per cache, linked into every device.
 CachedFilePointer runtime_library(const DeviceCache& cache, const std::string& include,
                                   const std::string& version) {
   const std::string name = "runtime-" + sha256(version + include) + ".a";
-  if (CachedFilePointer known = cache.find(name)) return known;
+  if (CachedFilePointer known = find(cache, name)) return known;
   const ScratchDirectory scratch(cache);
   std::vector<std::string> archive = {"ar", "rcs", (scratch.path() / "runtime.a").string()};
   for (const char* part : {"verilated", "verilated_cov", "verilated_fst_c", "verilated_threads"}) {
@@ -153,13 +160,6 @@ std::string note_name(const VerilatorJob& job, const std::string& versions) {
   }
   for (const fs::path& source : sources) text += source.filename().string() + '\n' + contents(source);
   return job.top + "-" + sha256(text) + ".note";
-}
-
-// What is kept here, or was compiled together with the program.
-CachedFilePointer find(const DeviceCache& cache, const std::string& name) {
-  if (CachedFilePointer file = cache.find(name)) return file;
-  const std::optional<DeviceCache> built = DeviceCache::of_build();
-  return built ? built->find(name) : nullptr;
 }
 
 // The device that a note names, if both are there.

@@ -13,6 +13,7 @@ auto with_formats(const ArrayFormats& formats) {
 
 ArrayPool::ArrayPool(const Architecture& arch, std::span<const ArrayFormats> formats,
                      const AcceleratorOptions& options) {
+  arch.check_simulated();
   for (const ArrayFormats& each : formats) {
     if (std::none_of(accelerators_.begin(), accelerators_.end(), with_formats(each)))
       accelerators_.push_back(std::make_unique<Accelerator>(arch, each, options));

@@ -47,6 +47,37 @@ TEST(Architecture, NamesTheKeyThatCannotBe) {
   }
 }
 
+// What a closed form takes may be too much to simulate: a width must fit an int, a buffer the memory.
+TEST(Architecture, NamesWhatCannotBeSimulated) {
+  EXPECT_NO_THROW(Architecture().check_simulated());
+  const auto refusal = [](const auto& change) {
+    Architecture arch;
+    change(arch);
+    EXPECT_NO_THROW(arch.check());
+    try {
+      arch.check_simulated();
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(
+      refusal([](Architecture& arch) { arch.port = 65535, arch.rows = 256; }).find("port * rows = 16776960 "),
+      0);
+  EXPECT_EQ(refusal([](Architecture& arch) { arch.rows = 4096, arch.cols = 4096; }).find("rows * cols = "),
+            0);
+  EXPECT_EQ(refusal([](Architecture& arch) {
+              arch.depth = 1024, arch.window = 65535;
+            }).find("depth * window * rows"),
+            0);
+  EXPECT_EQ(
+      refusal([](Architecture& arch) { arch.a_buffer_bytes = std::int64_t{1} << 40; }).find("a_buffer_bytes"),
+      0);
+  EXPECT_EQ(
+      refusal([](Architecture& arch) { arch.b_buffer_bytes = std::int64_t{1} << 40; }).find("b_buffer_bytes"),
+      0);
+}
+
 TEST(Architecture, DataflowsHaveNames) {
   for (const char* name : {"os-skip", "scalesim-ws", "scalesim-is", "scalesim-os", "stonne-os"}) {
     EXPECT_EQ(name_of(parse_dataflow(name)), name);
