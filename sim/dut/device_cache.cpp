@@ -85,8 +85,9 @@ void check_private(int directory, const std::string& shown) {
 OwnDescriptor open_directory(int at, const char* name, const std::string& shown) {
   OwnDescriptor directory(::openat(at, name, as_directory));
   if (directory.get() < 0) {
-    refuse(shown, errno == ELOOP || errno == ENOTDIR ? "is a link or a file, not a directory"
-                                                     : "cannot be opened: " + std::string(std::strerror(errno)));
+    refuse(shown, errno == ELOOP || errno == ENOTDIR
+                      ? "is a link or a file, not a directory"
+                      : "cannot be opened: " + std::string(std::strerror(errno)));
   }
   return directory;
 }
@@ -264,7 +265,7 @@ CachedFilePointer DeviceCache::keep(const ScratchDirectory& scratch, const std::
 
 ScratchDirectory::ScratchDirectory(const DeviceCache& cache)
     : cache_(::fcntl(cache.directory_.get(), F_DUPFD_CLOEXEC, 3)) {
-  const SignalsHeld held;  // between making it and noting its name
+  const SignalsHeld held;              // between making it and noting its name
   const CacheLock lock(cache_.get());  // nobody takes it for a leftover before it is locked
   for (int number = 0;; ++number) {
     name_ = std::string(scratch_prefix) + std::to_string(::getpid()) + "-" + std::to_string(number);

@@ -52,7 +52,8 @@ class DeviceCache {
   // Nothing where there is no such file, or not with the content that keep() has put there.
   CachedFilePointer find(const std::string& name) const;
   // Moves a file of a scratch directory of this cache to its place.
-  CachedFilePointer keep(const ScratchDirectory& scratch, const std::string& file, const std::string& name) const;
+  CachedFilePointer keep(const ScratchDirectory& scratch, const std::string& file,
+                         const std::string& name) const;
 
  private:
   friend class ScratchDirectory;

@@ -35,9 +35,7 @@ class DeviceCall {
  private:
   friend class Watchdog;
   // Release: who sees the count sees the pins that were set before.
-  static void step() {
-    steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
+  static void step() { steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   static inline std::atomic<std::uint64_t> steps_{0};  // odd: inside of a call
   static inline std::atomic<const Device*> device_{nullptr};
   static inline std::atomic<std::uint64_t> cycle_{0};

@@ -174,8 +174,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments,
       killed.emplace(child);
     }
   }
-  if (child < 0)
-    throw std::runtime_error("cannot run " + arguments.front() + ": " + std::strerror(errno));
+  if (child < 0) throw std::runtime_error("cannot run " + arguments.front() + ": " + std::strerror(errno));
   output.close_write_end();
   trouble.close_write_end();
   ProcessResult result;

@@ -12,7 +12,7 @@
 namespace mantissa {
 namespace {
 
-constexpr int deepest = 8;  // every level takes a buffer on the stack
+constexpr int deepest = 8;       // every level takes a buffer on the stack
 constexpr int most_rounds = 64;  // whatever cannot be removed must not keep the program alive
 
 bool remove_at_depth(int at, const char* path, int depth) noexcept;

@@ -34,8 +34,7 @@ void send(int descriptor, char kind, std::string text) {
   }
 }
 
-[[noreturn]] void child(pid_t parent, const sigset_t& signals, int descriptor,
-                        const IsolatedWork& work) {
+[[noreturn]] void child(pid_t parent, const sigset_t& signals, int descriptor, const IsolatedWork& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read the result
   if (getppid() != parent) _exit(1);
   // A group of its own, for a device may start programs; it must not wait for the terminal there.
@@ -102,7 +101,8 @@ class Messages {
 
 std::string run_isolated(const IsolatedWork& work, const ReportProgress& progress) {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe: " + std::string(std::strerror(errno)));
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw std::runtime_error("no pipe: " + std::string(std::strerror(errno)));
   std::fflush(nullptr);
   const pid_t self = getpid();
   pid_t process = 0;

@@ -103,8 +103,7 @@ void corrupt(UnitModule& systemc, const VerifyJob& job) {
   systemc.corrupt(job.corrupt_stage);
 }
 
-VerifyReport simulate(const VerifyJob& job, const CachedFilePointer& object,
-                      const ReportProgress& progress) {
+VerifyReport simulate(const VerifyJob& job, const CachedFilePointer& object, const ReportProgress& progress) {
   const UnitKind& kind = *job.kind;
   const UnitParameters parameters = kind.complete(job.configuration.parameters);
   const std::unique_ptr<Reference> reference = kind.reference(parameters);
