@@ -42,7 +42,8 @@ class Reproduce(unittest.TestCase):
             shutil.copy(PROGRAM, other)
             with open(other, "ab") as file:
                 file.write(b" ")
-            subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "MANTISSA_PROGRAM": other})
+            subprocess.run(command, capture_output=True, text=True, check=True,
+                           env={**os.environ, "MANTISSA_PROGRAM": other, "MANTISSA_DATA": ROOT})
             self.assertEqual(len(self.reports(directory)), 2)
             self.assertLessEqual(made.items(), self.reports(directory).items())
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -81,6 +82,26 @@ TEST(Distribution, EachFamilyIsClosestToItself) {
       supremum([](double x) { return normal(x, 0, 1); },
                [](double x) { return laplace(x, std::sqrt(2 / std::acos(-1.0))); });
   EXPECT_NEAR(of_normal.ks_laplace, normal_from_laplace, noise);
+}
+
+// Errors that passed a narrow format: far below 2^-23, few distinct values, each many times.
+TEST(Distribution, TiesAmongTinyValuesAreInOrder) {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    std::mt19937_64 engine(seed);
+    std::normal_distribution<double> draw(0, 1);
+    std::vector<float> tiny(65536);
+    for (float& value : tiny) {
+      const double steps = std::round(draw(engine));
+      value = static_cast<float>(std::ldexp(steps == 0 ? 1 : steps, -36));
+    }
+    const trace::KsDistances distances = trace::ks_distances(tiny, -24, 1);
+    std::vector<double> magnitudes(tiny.size());
+    std::transform(tiny.begin(), tiny.end(), magnitudes.begin(),
+                   [](float value) { return std::fabs(value); });
+    std::sort(magnitudes.begin(), magnitudes.end());
+    const double expected = ks_distance(magnitudes, [](double x) { return normal(std::log(x), -24, 1); });
+    EXPECT_NEAR(distances.lognormal, expected, 1e-12) << "seed " << seed;
+  }
 }
 
 TEST(Gradient, ZerosAndWhatIsNotFiniteAreLeftOut) {
