@@ -22,17 +22,19 @@ double distance(std::span<const double> sorted, const Distribution& distribution
   return ks_distance(sorted, [&](double x) { return cdf(distribution, x); });
 }
 
-// Ascending. The order of finite FP32 is that of their codes as integers once negative ones are mirrored;
-// Highway sorts those, because its sort of FP32 subtracts an epsilon of 2^-23 to step below a pivot, which
-// passes over other elements where all are small and many are equal (version 1.0.3).
-void sort_ascending(std::vector<float>& values) {
+// The order of finite FP32 is that of their codes as integers once negative ones are mirrored; Highway sorts
+// those, because its sort of FP32 subtracts an epsilon of 2^-23 to step below a pivot, which passes over
+// other elements where all are small and many are equal (version 1.0.3).
+std::vector<float> ascending(std::span<const float> sample) {
   const auto mirrored = [](std::int32_t code) { return code ^ ((code >> 31) & 0x7fff'ffff); };
-  std::vector<std::int32_t> keys(values.size());
-  std::transform(values.begin(), values.end(), keys.begin(),
+  std::vector<std::int32_t> keys(sample.size());
+  std::transform(sample.begin(), sample.end(), keys.begin(),
                  [&](float value) { return mirrored(std::bit_cast<std::int32_t>(value)); });
   hwy::Sorter()(keys.data(), keys.size(), hwy::SortAscending());
-  std::transform(keys.begin(), keys.end(), values.begin(),
+  std::vector<float> sorted(sample.size());
+  std::transform(keys.begin(), keys.end(), sorted.begin(),
                  [&](std::int32_t key) { return std::bit_cast<float>(mirrored(key)); });
+  return sorted;
 }
 
 }  // namespace
@@ -41,8 +43,7 @@ KsDistances ks_distances(std::span<const float> sample, double mu, double sigma)
   if (sample.empty()) return {};
   const auto count = static_cast<double>(sample.size());
   KsDistances distances;
-  std::vector<float> sorted(sample.begin(), sample.end());
-  sort_ascending(sorted);
+  std::vector<float> sorted = ascending(sample);
   std::vector<double> values(sorted.begin(), sorted.end());
   double sum = 0;
   for (const double value : values) sum += value;
