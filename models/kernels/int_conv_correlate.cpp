@@ -129,7 +129,7 @@ void IntCorrelate(const ConvPlan& plan, std::int64_t batch, std::int64_t groups,
   const IntOutput output(static_cast<std::int64_t>(plan.group_taps()), source.values, w.values);
   const ColumnSums columns = column_sums(plan, groups, w.values.q, source.zero, output);
   // No sum is beyond the largest SB times the largest integer of the source, nor beyond what FP64 holds.
-  const double top = static_cast<double>((1 << source.values.bits) - 1);
+  const auto top = static_cast<double>((1 << source.values.bits) - 1);
   if (columns.largest * top < 0x1p24 && static_cast<double>(plan.group_taps()) * top < 0x1p24) {
     IntCorrelateIn<float>(plan, batch, groups, source, w, output, columns, out, threads);
   } else {

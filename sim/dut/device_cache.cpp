@@ -163,12 +163,18 @@ bool is_own_file(int file) {
          (status.st_mode & 022U) == 0;
 }
 
+// Says what the system has just refused.
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::runtime_error("cannot " + what +
+                           " the cache of compiled devices: " + std::string(std::strerror(errno)));
+}
+
 void write_file(int directory, const std::string& name, const std::string& text) {
   const OwnDescriptor file(
       ::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file.get() < 0 || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw std::runtime_error("cannot write into the cache of compiled devices: " +
-                             std::string(std::strerror(errno)));
+  if (file.get() < 0 || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    refuse("write into");
+  }
 }
 
 }  // namespace
@@ -255,9 +261,9 @@ CachedFilePointer DeviceCache::keep(const ScratchDirectory& scratch, const std::
   write_file(from, "digest", digest_line(content_of(made.get()).value_or(""), name));
   const CacheLock lock(directory_.get());
   if (::renameat(from, file.c_str(), directory_.get(), name.c_str()) != 0 ||
-      ::renameat(from, "digest", directory_.get(), digest_name(name).c_str()) != 0)
-    throw std::runtime_error("cannot write into the cache of compiled devices: " +
-                             std::string(std::strerror(errno)));
+      ::renameat(from, "digest", directory_.get(), digest_name(name).c_str()) != 0) {
+    refuse("write into");
+  }
   return std::make_shared<const CachedFile>(std::move(made));
 }
 
@@ -270,9 +276,7 @@ ScratchDirectory::ScratchDirectory(const DeviceCache& cache)
   for (int number = 0;; ++number) {
     name_ = std::string(scratch_prefix) + std::to_string(::getpid()) + "-" + std::to_string(number);
     if (::mkdirat(cache_.get(), name_.c_str(), 0700) == 0) break;
-    if (errno != EEXIST)
-      throw std::runtime_error("cannot make a directory in the cache of compiled devices: " +
-                               std::string(std::strerror(errno)));
+    if (errno != EEXIST) refuse("make a directory in");
   }
   directory_ = open_directory(cache_.get(), name_.c_str(), name_);
   ::flock(directory_.get(), LOCK_EX | LOCK_NB);
