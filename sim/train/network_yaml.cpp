@@ -39,9 +39,10 @@ Node read_node(YamlMap& map, const Names& names, int previous) {
                            {"add", NodeKind::add}});
   node.name = std::string(name_of(node.kind)) + std::to_string(previous);
   map.read("name", node.name);
-  if (node.name.empty() || names.contains(node.name))
+  if (node.name.empty() || names.contains(node.name)) {
     map.refuse("name", "name: " + in_quotes(node.name) +
                            " is empty or already taken; every layer needs a name of its own");
+  }
   node.input = value_named(map, "from", names, previous);
   if (node.kind == NodeKind::add) {
     map.require("with");

@@ -151,7 +151,7 @@ class MacArrayUnit : public ArrayUnit {
       for (int col = 0; col < array_.cols; ++col) {
         tile.bias[col] = static_cast<std::uint32_t>(bias_i_.read().field(32 * col, 32));
       }
-      tile.scale = static_cast<std::int8_t>(scale_i_.value());
+      tile.scale = scale_i_.signed_byte();
     }
     if (load_i_.value() != 0 && array_.drain.rounding.stochastic()) load_lanes();
   }

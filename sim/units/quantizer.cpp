@@ -34,7 +34,7 @@ class QuantizerUnit : public PipelinedUnit<QuantizerTransaction> {
  private:
   void load(QuantizerTransaction& transaction) const override {
     transaction.x = x_i_.code();
-    transaction.scale = static_cast<std::int8_t>(scale_i_.value());
+    transaction.scale = scale_i_.signed_byte();
     transaction.draw = rnd_i_.code();
   }
   void store(const QuantizerTransaction& transaction) override {

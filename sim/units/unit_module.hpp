@@ -31,6 +31,7 @@ class DataIn : public sc_core::sc_in<Bits> {
   DataIn(UnitModule& owner, const char* name, int width);
   int width() const { return width_; }
   std::uint64_t value() const { return read().value(); }
+  int signed_byte() const { return static_cast<int>(value() ^ 0x80) - 0x80; }  // of a port of 8 bits
   std::uint32_t code() const { return static_cast<std::uint32_t>(value()); }
   float number() const { return fp32_value(code()); }  // of an FP32 port
 

@@ -161,7 +161,7 @@ TEST(CalcDot, StochasticRoundingsDrawOneByOne) {
     const Arguments options{"--acc", "fp16", "--round", "sr:8", "--seed", hex(seed, 1)};
     expect_result(options, line, hex(0x3C00 + ups, 4) + " x");
     // Every line begins at the seed.
-    const Finished twice = dot(options, line + "\n" + line + "\n");
+    const Finished twice = dot(options, repeated(line + "\n", 2));
     EXPECT_EQ(lines_of(twice.out)[0], lines_of(twice.out)[1]);
   }
 }

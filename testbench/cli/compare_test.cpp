@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 class Compare : public testing::Test {
  protected:
   std::string file(const std::string& name, const ReplayReport& report) const {
-    const std::string path = scratch_.path() + "/" + name;
+    std::string path = scratch_.path() + "/" + name;
     std::ofstream(path) << report_json(report);
     return path;
   }

@@ -29,7 +29,7 @@ std::string processes_with(const std::string& mark) {
     if (contents(entry.path() / "environ").find(mark) == std::string::npos) continue;
     std::string command = contents(entry.path() / "cmdline");
     std::replace(command.begin(), command.end(), '\0', ' ');
-    found += number + ": " + command + "\n";
+    found.append(number).append(": ").append(command).append("\n");
   }
   return found;
 }
