@@ -153,9 +153,9 @@ TEST(EnergyActions, Norms) {
 TEST(EnergyActions, BothTablesPriceWhateverCanBeCounted) {
   std::vector<ActionCounts> all;
   std::vector<ElementType> numbers = {ElementType::integer(8), ElementType::integer(16)};
-  for (const NamedFormat& each : named_formats) numbers.push_back(ElementType(each.format));
+  for (const NamedFormat& each : named_formats) numbers.emplace_back(each.format);
   for (const char* name : {"e4m3:fnuz", "e3m0", "e6m1", "e2m5", "e4m3:bias=11"})
-    numbers.push_back(ElementType(Format::parse(name)));
+    numbers.emplace_back(Format::parse(name));
   for (const ElementType& a : numbers) {
     for (const ElementType& b : numbers) {
       if (a.is_integer() != b.is_integer()) continue;
