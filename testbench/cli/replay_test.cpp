@@ -255,13 +255,13 @@ TEST(Replay, AFaultInANormUnitStopsTheRun) {
                       "if (above | (high_q == x_i) | (position_q == '0))");
   const Scratch scratch;
   const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
-  const std::string options = " --recipe int8-rangebn --sample 4 --arch " + arch + " --rtl " +
-                              rtl.directory().string() + " --engine ";
+  std::string command = "mantissa replay " + cnn;
+  command.append(" --recipe int8-rangebn --sample 4 --arch ").append(arch);
+  command.append(" --rtl ").append(rtl.directory()).append(" --engine $ENGINE; echo exit code $?; ls");
   for (const auto& [engine, message] :
        {std::pair("lockstep", "MISMATCH between SystemC and RTL in range_bn_forward, lane "),
         std::pair("rtl", "MISMATCH between engine rtl and the golden model, step 20, layer ")}) {
-    const Finished run =
-        run_in_scratch("mantissa replay " + cnn + options + engine + "; echo exit code $?; ls");
+    const Finished run = run_in_scratch(std::string("ENGINE=").append(engine).append("; ").append(command));
     EXPECT_EQ(run.out.find(message), 0U) << run.out;
     EXPECT_NE(run.out.find("  again: "), std::string::npos) << run.out;
     EXPECT_NE(run.out.find("\nexit code 1\n"), std::string::npos) << run.out;
