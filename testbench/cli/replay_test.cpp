@@ -366,6 +366,11 @@ TEST(Replay, BadInputIsNamedAndLeavesNothing) {
   };
   const std::string small = written(scratch, "small.yaml", "name: s\na_buffer_bytes: 64\n");
   const std::string unknown = written(scratch, "unknown.yaml", "name: s\nrowz: 4\n");
+  const std::string vast = written(scratch, "vast.yaml", "name: v\na_buffer_bytes: 1099511627776\n");
+  const std::string wide =
+      written(scratch, "wide.yaml",
+              "name: w\nport: 65535\nrows: 4096\ncols: 4096\n" + std::string("a_buffer_bytes: 1073741824\n"
+                                                                             "b_buffer_bytes: 1073741824\n"));
   const std::string text = written(scratch, "text.safetensors", "this is no trace");
   const std::vector<Bad> cases = {
       {{"nowhere.safetensors"}, "nowhere.safetensors"},
@@ -374,6 +379,8 @@ TEST(Replay, BadInputIsNamedAndLeavesNothing) {
       {{cnn, "--arch", "moon"}, "edge"},
       {{cnn, "--arch", small}, "a_buffer_bytes"},
       {{cnn, "--arch", unknown}, "unknown.yaml:2"},
+      {{cnn, "--arch", vast, "--engine", "systemc"}, "a_buffer_bytes = 1099511627776 is too large"},
+      {{cnn, "--arch", wide, "--engine", "systemc"}, "rows * cols = 16777216 is too large"},
       {{cnn, "--engine", "magic"}, "lockstep"},
       {{cnn, "--engine", "systemc", "--recipe", "fp32"}, "lognormal-sparse"},
       {{cnn, "--loss-scale", "99"}, "--loss-scale"},

@@ -134,7 +134,7 @@ Architecture random_machine(std::mt19937_64& engine, int rows, int cols) {
   arch.acc_double_buffer = engine() % 3 == 0;
   // From one window at 32 bits per element upwards.
   const auto buffer = [&](std::int64_t side) {
-    const std::int64_t least = 2 * 4 * side * arch.window;
+    const std::int64_t least = 8 * side * arch.window;
     return least + static_cast<std::int64_t>(engine() % 3 == 0 ? engine() % (least + 1) : engine() % 20000);
   };
   arch.a_buffer_bytes = buffer(rows);
