@@ -93,6 +93,6 @@ class ProgramChecks:
         before = files_below(self.prefix)
         text = self.mantissa("verify", "fp8_mac", "--config", "e5m2 fp32", "--vectors", "500")
         self.assertRegex(text, r"fp8_mac +e5m2 fp32 +500 +\d+ +0 ")
-        cache = os.listdir(os.path.join(self.scratch.home, ".cache", "mantissa"))
+        cache = os.listdir(os.path.join(self.scratch.home, ".cache", "mantissa", f"mantissa-devices-{os.getuid()}"))
         self.assertTrue([name for name in cache if re.fullmatch(r"fp8_mac-\w+\.so", name)], cache)
         self.assertEqual(files_below(self.prefix), before)
