@@ -1,5 +1,6 @@
 #include "sim/arch/architecture_yaml.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -66,11 +67,21 @@ Architecture parse_architecture(std::string_view text, const std::string& file) 
 
 Loaded<Architecture> load_architecture(const std::string& name_or_path) {
   const ConfigFile file = find_config(ConfigKind::architecture, name_or_path);
-  Loaded<Architecture> loaded{parse_architecture(file.text, file.path.string()), sha256(file.text),
-                              file.origin};
+  const YamlDocument document(file.text, file.path.string());
+  Loaded<Architecture> loaded{read_architecture(document), sha256(file.text), file.origin};
   std::string& energy = loaded.value.energy;
   if (is_config_path(energy) && std::filesystem::path(energy).is_relative())
     energy = (file.path.parent_path() / energy).string();
+  // Whoever loads the table knows nothing of this file any more.
+  const YamlNode& root = document.root();
+  const auto key = std::find(root.keys.begin(), root.keys.end(), "energy");
+  if (key == root.keys.end()) return loaded;
+  try {
+    (void)find_config(ConfigKind::energy, energy);
+  } catch (const std::invalid_argument& error) {
+    document.refuse(root.key_lines[static_cast<std::size_t>(key - root.keys.begin())],
+                    std::string("energy: ") + error.what());
+  }
   return loaded;
 }
 

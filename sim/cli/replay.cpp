@@ -14,6 +14,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/size_options.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/replay/difference.hpp"
@@ -21,7 +22,6 @@
 #include "sim/report/report_directory.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_table.hpp"
-#include "sim/support/sha256.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/finite.hpp"
 
@@ -43,6 +43,7 @@ struct ReplayOptions {
   bool staging = false;
   bool layers = false;
   bool json = false;
+  replay::SizeLimits limits;
 };
 
 void override_loss_scale(Recipe& recipe, const std::string& text) {
@@ -111,7 +112,8 @@ void run_replay(const ReplayOptions& options) {
                             {.seed = options.seed,
                              .threads = options.threads,
                              .steps = options.steps,
-                             .staging = options.staging},
+                             .staging = options.staging,
+                             .limits = options.limits},
                             [&](std::size_t done, std::size_t total, const std::string& what) {
                               progress.show(done, total, what);
                             });
@@ -124,7 +126,7 @@ void run_replay(const ReplayOptions& options) {
   report.version = MANTISSA_VERSION;
   report.engine = options.engine;
   report.trace = trace.path().filename().string();
-  report.trace_hash = sha256(trace.file().all_bytes());
+  report.trace_hash = trace.file().hash();
   report.recipe_hash = recipe.hash;
   report.arch_hash = arch.hash;
 
@@ -174,6 +176,7 @@ void add_replay(CLI::App& program) {
   command->add_option("--steps", options->steps, "replay only these recorded steps")->delimiter(',');
   command->add_option("--loss-scale", options->loss_scale,
                       "overrides the recipe's loss scale: 'none', or the exponent of a power of two");
+  add_size_limits(*command, options->limits);
   command->add_flag("--staging", options->staging,
                     "also show the speed-up for Depth 1, 2, 4 and Port 2, 4, 8, 16 beside its bound");
   command->add_option("--rtl", options->rtl, "directory of the RTL for the engines rtl and lockstep")

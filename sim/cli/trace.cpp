@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/size_options.hpp"
 #include "sim/cli/trace_commands.hpp"
 #include "sim/support/output.hpp"
 #include "sim/support/user_text.hpp"
@@ -15,8 +16,9 @@
 namespace mantissa::cli {
 namespace {
 
-void check_trace(const std::string& path) {
+void check_trace(const std::string& path, const replay::SizeLimits& limits) {
   const trace::Trace trace(path);
+  replay::check_size(trace, trace.steps(), limits);
   std::uint64_t elements = 0;
   for (const trace::TensorInfo& tensor : trace.file().tensors()) elements += tensor.elements();
   const std::vector<trace::NonFinite> findings = trace::find_nonfinite(trace.file());
@@ -44,14 +46,20 @@ void check_trace(const std::string& path) {
 
 void add_trace_check(CLI::App& trace) {
   CLI::App* command = trace.add_subcommand("check", "Check all of a trace: file, layers, shapes, numbers");
-  auto path = std::make_shared<std::string>();
-  command->add_option("FILE", *path, "the trace")->required();
+  struct Options {
+    std::string path;
+    replay::SizeLimits limits;
+  };
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->path, "the trace")->required();
+  add_size_limits(*command, options->limits);
   command->footer(
-      "Exit codes: 0 no problem found; 1 some numbers are not finite (listed); 2 not a trace, or a damaged\n"
-      "one (the error says what is wrong, and where).\n"
+      "Exit codes: 0 no problem found; 1 some numbers are not finite (listed); 2 not a trace, a damaged "
+      "one,\n"
+      "or one that is too large for a replay (the error says what is wrong, and where).\n"
       "Examples:\n"
       "  mantissa trace check run.safetensors");
-  command->callback([path] { check_trace(*path); });
+  command->callback([options] { check_trace(options->path, options->limits); });
 }
 
 }  // namespace

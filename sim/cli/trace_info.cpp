@@ -192,8 +192,8 @@ void print_text(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
   for (const std::uint32_t step : trace.steps()) steps += (steps.empty() ? "" : ", ") + std::to_string(step);
   out.text(without_control_characters(trace.path().string()) + ": " + std::to_string(trace.layers().size()) +
            " layers, " + std::to_string(rows.size()) + " tensors, " +
-           number(static_cast<double>(trace.file().all_bytes().size()) / 1e6, "%.1f") + " MB; steps " +
-           steps + "\n");
+           number(static_cast<double>(trace.file().file_bytes()) / 1e6, "%.1f") + " MB; steps " + steps +
+           "\n");
   if (!trace.origin().empty()) out.text("made by " + without_control_characters(trace.origin()) + "\n");
   if (trace.run()) out.text(run_text(*trace.run()));
   out.text("\n" + layer_table(trace).text() + "\n" + tensor_table(rows).text());
@@ -268,7 +268,7 @@ OrderedJson run_json(const trace::Run& run) {
 }
 
 void print_json(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
-  OrderedJson json{{"file", trace.path().string()}, {"bytes", trace.file().all_bytes().size()}};
+  OrderedJson json{{"file", trace.path().string()}, {"bytes", trace.file().file_bytes()}};
   if (!trace.origin().empty()) json["origin"] = trace.origin();
   if (trace.run()) json["run"] = run_json(*trace.run());
   json["steps"] = trace.steps();

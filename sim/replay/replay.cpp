@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::uint32_t> chosen_steps(const trace::Trace& trace, const Options& options) {
   for (const std::uint32_t step : options.steps) {
-    if (std::find(trace.steps().begin(), trace.steps().end(), step) != trace.steps().end()) continue;
+    if (std::binary_search(trace.steps().begin(), trace.steps().end(), step)) continue;
     std::string known;
     for (const std::uint32_t each : trace.steps()) known += " " + std::to_string(each);
     throw std::invalid_argument(trace.path().string() + ": there is no step " + std::to_string(step) +
@@ -126,9 +126,11 @@ void append(std::vector<T>& all, std::vector<T>& more) {
 // large one they run one after the other with all threads in each, since the tensors of one layer are enough
 // memory.
 Merged run_layers(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-                  CrossCheck* check, const Options& options, const Progress& progress,
+                  CrossCheck* check, const Options& options, const Progress& progress, double largest_layer,
                   std::vector<PlannedLayer>& layers, ReplayReport& report) {
-  const bool side_by_side = check == nullptr && elements_of(trace) <= small_trace;
+  const double side_by_side_gib = options.threads * largest_layer / (1024.0 * 1024 * 1024);
+  const bool side_by_side =
+      check == nullptr && elements_of(trace) <= small_trace && side_by_side_gib <= options.limits.memory_gib;
   Options in_layer = options;
   if (side_by_side) in_layer.threads = 1;
   struct Part {
@@ -192,6 +194,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   note_dataflow(arch, report);
 
   const std::vector<std::uint32_t> steps = chosen_steps(trace, options);
+  const double largest_layer = check_size(trace, steps, options.limits);
   std::vector<PlannedLayer> layers;  // of all steps
   MachineNeeds needs;
   for (const std::uint32_t step : steps) {
@@ -208,7 +211,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   }
   if (check != nullptr) check->prepare(recipe, arch, needs);
 
-  Merged merged = run_layers(trace, recipe, arch, check, options, progress, layers, report);
+  Merged merged = run_layers(trace, recipe, arch, check, options, progress, largest_layer, layers, report);
   if (report.passes.empty()) {
     throw std::invalid_argument(trace.path().string() + ": no pass can be run; " +
                                 (report.notes.empty() ? "it has no layers" : report.notes.back()));

@@ -33,10 +33,13 @@ void find_thresholds(const trace::Trace& trace, std::uint32_t step, const Prunin
   }
   thresholds.refresh();
   if (!trace.run()) return;
+  // Both are in the order of the trace's layers.
+  auto recorded = trace.run()->tau.begin();
   for (PlannedLayer& each : layers) {
-    for (const auto& [layer, tau] : trace.run()->tau) {
-      if (layer == each.layer->name && each.plan.registers.tau) each.plan.registers.tau = tau;
-    }
+    if (recorded == trace.run()->tau.end()) break;
+    if (recorded->first != each.layer->name) continue;
+    if (each.plan.registers.tau) each.plan.registers.tau = recorded->second;
+    ++recorded;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -50,6 +51,7 @@ struct ReadReport {
 };
 
 // Throws std::invalid_argument that says what is wrong with the file.
+ReadReport parse_report(std::string_view text, const std::string& name);
 ReadReport read_report(const std::filesystem::path& path);
 
 }  // namespace mantissa

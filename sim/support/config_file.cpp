@@ -1,11 +1,10 @@
 #include "sim/support/config_file.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "sim/support/data_directory.hpp"
+#include "sim/support/input_file.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/support/yaml_document.hpp"
 
@@ -47,21 +46,7 @@ std::string_view word_for(ConfigKind kind) {
 
 }  // namespace
 
-std::string config_text(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) {
-    throw std::invalid_argument(path.string() + ": no such file" +
-                                (fs::exists(path, error) ? "; it is not a regular one" : ""));
-  }
-  if (fs::file_size(path, error) > YamlDocument::max_bytes) {
-    throw std::invalid_argument(path.string() + ": too large for a configuration; at most " +
-                                std::to_string(YamlDocument::max_bytes) + " bytes");
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw std::invalid_argument(path.string() + ": cannot be read");
-  return text;
-}
+std::string config_text(const fs::path& path) { return whole_file(path, YamlDocument::max_bytes); }
 
 std::vector<std::string> shipped_configs(ConfigKind kind) {
   std::vector<std::string> names;

@@ -1,6 +1,7 @@
-// JSON from a file that nobody vouches for.
+// JSON from a file that nobody vouches for: the one way in which this tree reads any.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -9,8 +10,13 @@
 
 namespace mantissa {
 
-// Throws std::invalid_argument, which begins with `where`: not JSON, a key twice in one object, or brackets
-// deeper than `deepest`.
+// Of a text that is read at all. What JSON makes of it in memory is bounded by the number of values too.
+inline constexpr std::size_t largest_json = std::size_t{256} << 20;
+inline constexpr std::size_t most_json_values = std::size_t{16} << 20;
+
+// Throws std::invalid_argument, which begins with `where`: not JSON, a key twice in one object, brackets
+// deeper than `deepest`, or more than the limits above. Takes time in proportion to the text, but for the
+// sorting of keys.
 Json parse_json(std::string_view text, const std::string& where, std::size_t deepest);
 
 }  // namespace mantissa

@@ -2,11 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+struct evp_md_ctx_st;  // OpenSSL's
+
 namespace mantissa {
+
+// Piece by piece.
+class Sha256 {
+ public:
+  Sha256();
+  void add(std::span<const std::byte> bytes);
+  std::string text() const;  // of all pieces so far
+
+ private:
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
+};
 
 // 64 hexadecimal digits, those that `sha256sum` prints for a file with these bytes.
 std::string sha256(std::span<const std::byte> bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 #include "sim/support/json.hpp"
@@ -17,6 +18,13 @@ using Record = JsonRecord;
 // A run: its steps, each with registers per layer, among them scales per role.
 constexpr std::size_t deepest_run = 6;
 constexpr int largest_array = 65536;
+
+using Names = std::set<std::string_view>;
+Names names_of(const std::vector<Layer>& layers) {
+  Names names;
+  for (const Layer& layer : layers) names.insert(layer.name);
+  return names;
+}
 
 double parse_real(const Record& record, const std::string& key, const Json& value, bool zero_too) {
   const double real = value.is_number() ? value.get<double>() : -1;
@@ -36,20 +44,19 @@ std::vector<std::pair<std::string, double>> parse_tau(const Record& record, cons
                      parse_real(record, "tau of " + in_quotes(layer.name, longest_name), *found, true));
   }
   if (tau.size() == json.size()) return tau;
+  const Names names = names_of(layers);
   for (const auto& [name, value] : json.items()) {
-    const auto same = [&name = name](const Layer& layer) { return layer.name == name; };
-    if (std::none_of(layers.begin(), layers.end(), same))
+    if (names.count(name) == 0)
       record.fail("tau of " + in_quotes(name, longest_name) + ", which is not a layer of this trace");
   }
   return tau;
 }
 
 void parse_step_registers(const Record& record, const Json& json, const std::string& where,
-                          const std::vector<Layer>& layers, RunStep& step) {
+                          const Names& names, RunStep& step) {
   if (!json.is_object()) record.fail("registers", json, "an object from layer to its registers");
   for (const auto& [name, registers] : json.items()) {
-    const auto same = [&name = name](const Layer& layer) { return layer.name == name; };
-    if (std::none_of(layers.begin(), layers.end(), same))
+    if (names.count(name) == 0)
       record.fail("registers of " + in_quotes(name, longest_name) + ", which is not a layer of this trace");
     step.registers[name] =
         parse_registers(registers, where + ": registers of " + in_quotes(name, longest_name));
@@ -59,6 +66,7 @@ void parse_step_registers(const Record& record, const Json& json, const std::str
 void parse_by_step(const Record& record, const Json& json, const std::string& where,
                    const std::vector<Layer>& layers, Run& run) {
   if (!json.is_array()) record.fail("by_step", json, "a list of steps");
+  const Names names = names_of(layers);
   for (const Json& each : json) {
     for (const char* old : {"tau", "error_formats", "scales"}) {
       if (!each.is_object() || !each.contains(old)) continue;
@@ -77,7 +85,7 @@ void parse_by_step(const Record& record, const Json& json, const std::string& wh
     if (const Json* scale = entry.find("loss_scale"))
       step.loss_scale = parse_real(entry, "loss_scale", *scale, false);
     if (const Json* registers = entry.find("registers"))
-      parse_step_registers(entry, *registers, where, layers, step);
+      parse_step_registers(entry, *registers, where, names, step);
     run.by_step.push_back(std::move(step));
   }
 }

@@ -1,12 +1,9 @@
 #include "sim/trace/safetensors.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <boost/iostreams/device/mapped_file.hpp>
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
@@ -14,6 +11,7 @@
 
 #include "sim/support/json.hpp"
 #include "sim/support/json_text.hpp"
+#include "sim/support/sha256.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/widen.hpp"
 
@@ -38,6 +36,7 @@ constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;
 constexpr std::size_t most_dimensions = 8;
 constexpr std::size_t deepest_header = 3;
 constexpr std::uint64_t length_bytes = 8;
+constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 18;  // stays in a cache
 
 // Of one tensor; `fail` throws with file and tensor in front.
 class TensorRecord {
@@ -181,41 +180,34 @@ std::uint64_t TensorInfo::elements() const {
   return count;
 }
 
-Safetensors::Safetensors(const std::filesystem::path& path) : path_(path) {
-  const auto fail = [&](const std::string& why) {
-    throw std::invalid_argument("cannot read " + path.string() + ": " + why);
-  };
-  if (::access(path.c_str(), R_OK) != 0) fail(std::strerror(errno));
-  if (std::filesystem::is_directory(path)) fail("it is a directory");
-  // Opening a pipe would wait for its writer.
-  if (!std::filesystem::is_regular_file(path)) fail("it is not a regular file");
-  if (std::filesystem::file_size(path) > 0) {  // nothing cannot be mapped
-    try {
-      const auto map = std::make_shared<boost::iostreams::mapped_file_source>(path.string());
-      map_ = std::as_bytes(std::span(map->data(), map->size()));
-      mapping_ = map;
-    } catch (const std::exception& error) {
-      fail(error.what());
-    }
-  }
+Safetensors::Safetensors(const std::filesystem::path& path)
+    : path_(path), file_(std::make_shared<InputFile>(path)), size_(file_->size()) {
   read_header();
 }
 
 Safetensors::Safetensors(std::span<const std::byte> bytes, std::string name)
-    : path_(std::move(name)), map_(bytes) {
+    : path_(std::move(name)), memory_(bytes), size_(bytes.size()) {
   read_header();
+}
+
+void Safetensors::read(std::uint64_t offset, std::span<std::byte> into) const {
+  if (file_) {
+    file_->read(offset, into);
+  } else if (!into.empty()) {
+    std::memcpy(into.data(), memory_.subspan(offset, into.size()).data(), into.size());
+  }
 }
 
 void Safetensors::read_header() {
   const std::string file = path_.string();
   const auto fail = [&](const std::string& what) { throw std::invalid_argument(file + ": " + what); };
-  if (map_.size() < length_bytes) {
-    fail(fmt::format("no safetensors file: it has {} bytes, and the header's length alone takes {}",
-                     map_.size(), length_bytes));
+  if (size_ < length_bytes) {
+    fail(fmt::format("no safetensors file: it has {} bytes, and the header's length alone takes {}", size_,
+                     length_bytes));
   }
   std::uint64_t length = 0;
-  std::memcpy(&length, map_.data(), sizeof length);
-  const std::uint64_t rest = map_.size() - length_bytes;
+  read(0, std::as_writable_bytes(std::span(&length, 1)));
+  const std::uint64_t rest = size_ - length_bytes;
   if (length > longest_header) {
     fail(fmt::format(
         "no safetensors file, or a damaged one: its header would have {} bytes, and at most {} are "
@@ -224,22 +216,30 @@ void Safetensors::read_header() {
   }
   if (length > rest)
     fail(fmt::format("truncated: its header should have {} bytes, and {} follow", length, rest));
-  const std::string_view text(reinterpret_cast<const char*>(map_.data()) + length_bytes, length);
+  std::string text(length, '\0');
+  read(length_bytes, std::as_writable_bytes(std::span(text)));
   if (text.empty() || text.front() != '{') fail("no safetensors file: its header does not begin with {");
-  data_ = map_.subspan(length_bytes + length);
+  data_begin_ = length_bytes + length;
+  const std::uint64_t data_bytes = size_ - data_begin_;
 
   const Json header = parse_json(text, file + ": header", deepest_header);
+  // JSON would allow other white space.
+  const std::size_t last = text.find_last_not_of(' ');
+  if (text[last] != '}') {
+    fail(fmt::format("byte {} of its header is {}; after the last }} only spaces may follow", last + 1,
+                     in_quotes(std::string_view(text).substr(last, 1))));
+  }
   for (const auto& [name, record] : header.items()) {
     if (name == "__metadata__") {
       metadata_ = read_metadata(record, file);
     } else {
-      tensors_.push_back(TensorRecord(file, name, record).read(data_.size()));
+      tensors_.push_back(TensorRecord(file, name, record).read(data_bytes));
     }
   }
   const auto place = [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); };
   std::sort(tensors_.begin(), tensors_.end(),
             [&](const TensorInfo& a, const TensorInfo& b) { return place(a) < place(b); });
-  check_layout(tensors_, data_.size(), file);
+  check_layout(tensors_, data_bytes, file);
   for (std::size_t i = 0; i < tensors_.size(); ++i) index_.emplace(tensors_[i].name, i);
 }
 
@@ -248,19 +248,42 @@ const TensorInfo* Safetensors::find(std::string_view name) const {
   return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
-std::span<const std::byte> Safetensors::bytes(const TensorInfo& tensor) const {
-  return data_.subspan(tensor.begin, tensor.end - tensor.begin);
+std::string Safetensors::hash() const {
+  Sha256 hash;
+  std::vector<std::byte> piece(std::min<std::uint64_t>(size_, piece_bytes));
+  for (std::uint64_t at = 0; at < size_; at += piece.size()) {
+    const std::span<std::byte> part =
+        std::span(piece).first(std::min<std::uint64_t>(piece.size(), size_ - at));
+    read(at, part);
+    hash.add(part);
+  }
+  if (file_) file_->check_unchanged();
+  return hash.text();
 }
 
 std::vector<float> Safetensors::values(const TensorInfo& tensor) const {
   std::vector<float> values(tensor.elements());
-  widen(tensor.dtype, bytes(tensor), values);
+  this->values(tensor, 0, values);
   return values;
 }
 
 void Safetensors::values(const TensorInfo& tensor, std::uint64_t first, std::span<float> part) const {
   const std::uint64_t element = bytes_of(tensor.dtype);
-  widen(tensor.dtype, bytes(tensor).subspan(first * element, part.size() * element), part);
+  std::uint64_t at = data_begin_ + tensor.begin + first * element;
+  if (tensor.dtype == DType::f32) {  // as they are
+    read(at, std::as_writable_bytes(part));
+    return;
+  }
+  const std::uint64_t most = piece_bytes / element;
+  std::vector<std::byte> piece(std::min<std::uint64_t>(part.size(), most) * element);
+  while (!part.empty()) {
+    const std::span<float> now = part.first(std::min<std::uint64_t>(part.size(), most));
+    const std::span<std::byte> bytes = std::span(piece).first(now.size() * element);
+    read(at, bytes);
+    widen(tensor.dtype, bytes, now);
+    at += bytes.size();
+    part = part.subspan(now.size());
+  }
 }
 
 }  // namespace mantissa::trace

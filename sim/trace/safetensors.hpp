@@ -1,5 +1,5 @@
-// Safetensors files: an 8-byte length, a JSON header, raw little-endian tensors. Read through a memory map
-// and checked before use.
+// Safetensors files: an 8-byte length, a JSON header, raw little-endian tensors. Checked before use, and
+// read piece by piece when a value is needed.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/support/input_file.hpp"
 
 namespace mantissa::trace {
 
@@ -42,20 +44,24 @@ class Safetensors {
   const std::vector<TensorInfo>& tensors() const { return tensors_; }  // in the order of their data
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const TensorInfo* find(std::string_view name) const;
-  std::span<const std::byte> bytes(const TensorInfo& tensor) const;
-  std::span<const std::byte> all_bytes() const { return map_; }  // the whole file, for a hash
-  // Widened exactly to FP32.
+  std::uint64_t file_bytes() const { return size_; }
+  // SHA-256 of the whole file. Throws std::invalid_argument where it was written to since it was opened.
+  std::string hash() const;
+  // Widened exactly to FP32. Throws std::invalid_argument where the file lost the data meanwhile.
   std::vector<float> values(const TensorInfo& tensor) const;
   // The same of `part.size()` elements from `first` on, which must be there: for tensors of any size.
   void values(const TensorInfo& tensor, std::uint64_t first, std::span<float> part) const;
 
  private:
   void read_header();
+  // From anywhere in the file.
+  void read(std::uint64_t offset, std::span<std::byte> into) const;
 
   std::filesystem::path path_;
-  std::shared_ptr<const void> mapping_;  // keeps `map_` alive; none for bytes that somebody else owns
-  std::span<const std::byte> map_;
-  std::span<const std::byte> data_;
+  std::shared_ptr<const InputFile> file_;  // none for bytes in memory
+  std::span<const std::byte> memory_;
+  std::uint64_t size_ = 0;
+  std::uint64_t data_begin_ = 0;
   std::vector<TensorInfo> tensors_;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, std::size_t, std::less<>> index_;

@@ -15,6 +15,9 @@
 namespace mantissa::trace {
 namespace {
 
+// Whoever reads a trace looks at every layer in every step, recorded or not.
+constexpr std::size_t most_layer_steps = std::size_t{1} << 22;
+
 struct TensorName {
   std::uint32_t step;
   std::string_view layer;
@@ -98,8 +101,9 @@ const LayerRegisters* RunStep::registers_of(std::string_view layer) const {
 
 const RunStep* Run::at(std::uint32_t step) const {
   const auto found =
-      std::find_if(by_step.begin(), by_step.end(), [&](const RunStep& each) { return each.step == step; });
-  return found == by_step.end() ? nullptr : &*found;
+      std::lower_bound(by_step.begin(), by_step.end(), step,
+                       [](const RunStep& each, std::uint32_t wanted) { return each.step < wanted; });
+  return found == by_step.end() || found->step != step ? nullptr : &*found;
 }
 
 Trace::Trace(const std::filesystem::path& path) : Trace(Safetensors(path)) {}
@@ -123,6 +127,11 @@ Trace::Trace(Safetensors file) : file_(std::move(file)) {
   }
   std::sort(steps_.begin(), steps_.end());
   steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
+  if (steps_.size() > most_layer_steps / layers_.size()) {
+    throw std::invalid_argument(name + ": " + std::to_string(steps_.size()) + " steps of " +
+                                std::to_string(layers_.size()) + " layers are too many; at most " +
+                                std::to_string(most_layer_steps) + " layers of all steps are read");
+  }
 
   if (const auto run = file_.metadata().find(std::string(run_key)); run != file_.metadata().end()) {
     RunRecord record = parse_run(run->second, layers_, name);

@@ -66,7 +66,7 @@ struct Run {
 
 class Trace {
  public:
-  // Maps the file and checks all of it: tensors, layer records, and that the shapes of every layer fit each
+  // Checks all of the file: tensors, layer records, and that the shapes of every layer fit each
   // other. Throws std::invalid_argument that names file and tensor. What the numbers are is not looked at
   // (sim/trace/finite.hpp does).
   explicit Trace(const std::filesystem::path& path);

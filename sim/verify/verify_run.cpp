@@ -11,6 +11,7 @@
 #include "sim/dut/watchdog.hpp"
 #include "sim/support/draft_files.hpp"
 #include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/verify/rtl_speed.hpp"
 
@@ -57,7 +58,8 @@ std::string packed(const VerifyReport& report) {
 }
 
 VerifyReport unpacked(const std::string& text) {
-  const Json json = Json::parse(text);
+  constexpr std::size_t deepest = 6;
+  const Json json = parse_json(text, "the result of the simulation", deepest);
   VerifyReport report;
   report.lockstep.inputs = json["inputs"];
   report.lockstep.outputs = json["outputs"];

@@ -140,11 +140,14 @@ TEST_F(Compare, TheLargestChangesComeFirstAndTopLimitsThem) {
 TEST_F(Compare, WrongFilesAreErrors) {
   const std::string good = file("good.json", tiny_report());
   std::ofstream(scratch_.path() + "/bad.json") << "{\"a\": 1}";
+  std::ofstream(scratch_.path() + "/deep.json")
+      << "{\"a\":" << std::string(100000, '[') << std::string(100000, ']') << ",\"b\":1}";
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{good}, "B"},
       {{good, scratch_.path() + "/none.json"}, "no such file"},
       {{scratch_.path() + "/bad.json", good}, "not a report of mantissa"},
       {{scratch_.path(), good}, "it is a directory"},
+      {{scratch_.path() + "/deep.json", good}, "nested deeper"},
       {{good, good, "--top", "-1"}, "'-1'"},
       {{good, good, good}, "unexpected argument"},
   };

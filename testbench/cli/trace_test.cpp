@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "testbench/cli/run_program.hpp"
@@ -33,6 +34,36 @@ class TraceCommand : public testing::Test {
   }
   Scratch scratch_;
 };
+
+// A few hundred bytes that describe hundreds of millions of outputs, or 10^13 multiplications.
+TEST_F(TraceCommand, WhatIsTooLargeForAReplayIsRefusedByBothBeforeTheyBegin) {
+  const std::string large =
+      write("large", trace_bytes(R"([{"kind":"conv2d","name":"c","dilation":30000,"padding":30000}])",
+                                 {{"s0.c.input", {1, 1, 1, 1}}, {"s0.c.weight", {1, 1, 2, 2}}}));
+  const std::string long_ =
+      write("long", trace_bytes(R"([{"kind":"conv2d","name":"c","dilation":600,"padding":9000}])",
+                                {{"s0.c.input", {1, 1, 1, 1}}, {"s0.c.weight", {1, 1, 16, 16}}}));
+  const std::vector<std::tuple<std::string, std::vector<std::string>, std::string>> cases = {
+      {large,
+       {},
+       "step 0, layer 'c': a replay would take 41.05 GiB of memory, more than 8 GiB; --memory 42 allows it"},
+      {long_, {"--work", "0.01"}, "multiplications, more than 0.01 x 10^12; --work"},
+      {long_, {"--memory", "0.5"}, "GiB of memory, more than 0.5 GiB"},
+  };
+  for (const auto& [file, options, words] : cases) {
+    std::vector<std::string> check = {"trace", "check", file};
+    std::vector<std::string> replay = {"replay", file};
+    check.insert(check.end(), options.begin(), options.end());
+    replay.insert(replay.end(), options.begin(), options.end());
+    const Finished checked = run_mantissa(check);
+    const Finished replayed = run_mantissa(replay);
+    EXPECT_EQ(checked.exit_code, 2);
+    EXPECT_EQ(replayed.exit_code, 2);
+    EXPECT_EQ(checked.err, replayed.err);
+    EXPECT_TRUE(contains(checked.err, words)) << checked.err;
+  }
+  EXPECT_EQ(run_mantissa({"trace", "check", large, "--memory", "42"}).exit_code, 0);
+}
 
 TEST_F(TraceCommand, SynthesisedTracesAreWhatInfoSays) {
   const std::string file = synth({"--sparsity", "0.7", "--mu", "-6", "--sigma", "1.5"});
@@ -106,7 +137,7 @@ TEST_F(TraceCommand, BrokenFilesAreErrorsWithFileAndTensor) {
     for (const auto& [file, word] : std::vector<std::pair<std::string, std::string>>{
              {cut, "tensor 's0.fc2.grad_output'"},
              {misfit, "tensor 's0.f.input'"},
-             {path("none"), "No such file"},
+             {path("none"), "no such file"},
              {write("text", "This is no trace at all."), "no safetensors file"}}) {
       const Finished run = run_mantissa({"trace", command, file});
       EXPECT_EQ(run.exit_code, 2) << run.out;

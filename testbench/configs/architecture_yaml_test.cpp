@@ -152,9 +152,16 @@ TEST(ArchitectureYaml, ARelativeEnergyTableStartsAtTheFile) {
     std::ofstream(path) << "name: mine\nenergy: " << value << "\n";
     return load_architecture(path).value.energy;
   };
-  EXPECT_EQ(energy("my.yaml"), scratch.path() + "/my.yaml");
-  EXPECT_EQ(energy("/tables/my.yaml"), "/tables/my.yaml");
+  const std::string table = scratch.path() + "/my.yaml";
+  std::ofstream(table) << "name: my\n";
+  EXPECT_EQ(energy("my.yaml"), table);
+  EXPECT_EQ(energy(table), table);
   EXPECT_EQ(energy("horowitz45"), "horowitz45");
+  // A table that does not exist is a fault of this line.
+  EXPECT_EQ(refusal([&] { energy("nosuch"); }).substr(0, path.size() + 43),
+            path + ":2: energy: unknown energy table 'nosuch'; ");
+  EXPECT_EQ(refusal([&] { energy("none.yaml"); }),
+            path + ":2: energy: cannot read " + scratch.path() + "/none.yaml: no such file");
 }
 
 }  // namespace

@@ -33,14 +33,15 @@ TEST(ConfigFile, NamesAndPaths) {
 TEST(ConfigFile, FilesThatCannotBeConfigurations) {
   const Scratch scratch;
   const std::string path = scratch.path() + "/x.yaml";
-  EXPECT_EQ(refusal([&] { find_config(ConfigKind::recipe, path); }), path + ": no such file");
+  EXPECT_EQ(refusal([&] { find_config(ConfigKind::recipe, path); }),
+            "cannot read " + path + ": no such file");
   std::filesystem::create_directory(path);
   EXPECT_EQ(refusal([&] { find_config(ConfigKind::recipe, path); }),
-            path + ": no such file; it is not a regular one");
+            "cannot read " + path + ": it is a directory");
   std::filesystem::remove(path);
   std::ofstream(path) << std::string(YamlDocument::max_bytes + 1, ' ');
   EXPECT_EQ(refusal([&] { find_config(ConfigKind::recipe, path); }),
-            path + ": too large for a configuration; at most 1048576 bytes");
+            "cannot read " + path + ": it has 1048577 bytes, and at most 1048576 are read");
   std::ofstream(path) << "a: 1\n";
   EXPECT_EQ(find_config(ConfigKind::recipe, path).text, "a: 1\n");
 }

@@ -97,9 +97,9 @@ TEST(ShippedRecipes, AnUnknownNameListsThem) {
   EXPECT_EQ(said,
             "unknown recipe 'fp9'; shipped are dgc, fp32, fp8, fp8-hybrid, int8-rangebn, lognormal-sparse, "
             "zipml; a file of your own is given as ./NAME.yaml");
-  EXPECT_EQ(refusal([] { load_recipe("./nowhere.yaml"); }), "./nowhere.yaml: no such file");
-  EXPECT_EQ(refusal([] { load_recipe("nowhere.yaml"); }), "nowhere.yaml: no such file");
-  EXPECT_EQ(refusal([] { load_recipe("/"); }), "/: no such file; it is not a regular one");
+  EXPECT_EQ(refusal([] { load_recipe("./nowhere.yaml"); }), "cannot read ./nowhere.yaml: no such file");
+  EXPECT_EQ(refusal([] { load_recipe("nowhere.yaml"); }), "cannot read nowhere.yaml: no such file");
+  EXPECT_EQ(refusal([] { load_recipe("/"); }), "cannot read /: it is a directory");
   EXPECT_NE(refusal([] { load_recipe(""); }).find("unknown recipe ''"), std::string::npos);
 }
 

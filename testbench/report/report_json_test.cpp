@@ -185,7 +185,11 @@ TEST_F(ReportReader, SaysWhatIsWrongWithAFile) {
       {without("seed"), "no key 'seed'"},
       {without("arch"), "no key 'arch'"},
       {twice, "is a duplicate"},
-      {std::string(100000, '['), "not valid JSON"},
+      {std::string(100000, '['), "nested deeper"},
+      {"{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + ",\"b\":1}",
+       "nested deeper than 10 levels in a[0][0][0][0][0][0][0][0]"},
+      {good + std::string("\0{", 2), "zero byte"},
+      {"{\"mantissa_report\":1,\"mantissa_report\":1}", "appears twice"},
   };
   for (const auto& [text, words] : cases) {
     const std::string path = file(text);

@@ -1,6 +1,7 @@
 // The file format: what is read from right files, and that every kind of wrong one is refused by name.
 #include "sim/trace/safetensors.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,8 +10,10 @@
 #include <fstream>
 #include <limits>
 
+#include "sim/support/sha256.hpp"
 #include "sim/trace/safetensors_writer.hpp"
 #include "testbench/cli/scratch.hpp"
+#include "testbench/support/refusal.hpp"
 #include "testbench/trace/file_bytes.hpp"
 
 namespace mantissa::test {
@@ -35,7 +38,7 @@ TEST(Safetensors, ReadsWhatIsThere) {
   EXPECT_EQ(file.values(*file.find("scalar")), (std::vector<float>{7}));
   EXPECT_EQ(file.find("c"), nullptr);
   EXPECT_EQ(file.metadata().at("who"), "me");
-  EXPECT_EQ(file.all_bytes().size(), bytes.size());
+  EXPECT_EQ(file.file_bytes(), bytes.size());
   std::vector<float> part(1);
   file.values(*file.find("a"), 1, part);
   EXPECT_EQ(part[0], -2);
@@ -70,6 +73,11 @@ std::vector<RefusedFile> refused_files() {
       {"no JSON", file_bytes("{\"x\"", ""), {"not valid JSON"}},
       {"no UTF-8", file_bytes("{\"\xff\":1}", ""), {"not valid JSON"}},
       {"more after the object", file_bytes("{}{}", ""), {"not valid JSON"}},
+      {"a zero byte behind the header", file_bytes(std::string("{}\0", 3), ""), {"zero byte", "byte 3"}},
+      {"a zero byte and more", file_bytes(std::string("{}\0garbage}", 11), ""), {"zero byte", "byte 3"}},
+      {"a line end behind the header", file_bytes("{}\n", ""), {"after the last }"}},
+      {"a tab among the spaces", file_bytes("{} \t ", ""), {"after the last }"}},
+      {"a number beyond all", file_bytes(R"({"x":1e999})", ""), {"not valid JSON", "'1e999'"}},
       {"depth", file_bytes("{\"x\":" + deep, ""), {"deeper"}},
       {"a name twice",
        file_bytes(R"({"x":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"x":1})", "1234"),
@@ -173,7 +181,7 @@ TEST(Safetensors, FilesThatCannotBeMappedAreErrors) {
   };
   const std::filesystem::path directory = scratch.path();
   EXPECT_NE(complaint(directory).find("is a directory"), std::string::npos);
-  EXPECT_NE(complaint(directory / "none").find("No such file"), std::string::npos);
+  EXPECT_NE(complaint(directory / "none").find("no such file"), std::string::npos);
   ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);
   EXPECT_NE(complaint(directory / "pipe").find("not a regular file"), std::string::npos);
   std::ofstream(directory / "empty");
@@ -198,7 +206,7 @@ TEST(Safetensors, WhatIsWrittenIsRead) {
   const Safetensors file(path);
   EXPECT_EQ(file.metadata().at("key"), "a \"value\"\n");
   ASSERT_EQ(file.tensors().size(), tensors.size());
-  EXPECT_EQ((file.all_bytes().size() - file.tensors().back().end) % 64, 0U);  // data are aligned
+  EXPECT_EQ((file.file_bytes() - file.tensors().back().end) % 64, 0U);  // data are aligned
   for (const TensorInfo& tensor : tensors) {
     const TensorInfo* read = file.find(tensor.name);
     ASSERT_NE(read, nullptr) << tensor.name;
@@ -240,6 +248,45 @@ TEST(Safetensors, WritingLeavesNothingWhenItFails) {
                                  }),
                std::runtime_error);
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST(Safetensors, AFileThatOthersCutShortIsAnError) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/t.safetensors";
+  const std::string bytes =
+      one_tensor(R"({"dtype":"F32","shape":[16384],"data_offsets":[0,65536]})", std::string(65536, '\1'));
+  std::ofstream(path, std::ios::binary) << bytes;
+  const Safetensors file(std::filesystem::path{path});
+  EXPECT_EQ(file.hash(), sha256(bytes));
+  std::filesystem::resize_file(path, 4096);
+  EXPECT_EQ(refusal([&] { (void)file.values(file.tensors()[0]); }),
+            "cannot read " + path + ": it became shorter while it was read");
+  EXPECT_EQ(refusal([&] { (void)file.hash(); }),
+            "cannot read " + path + ": it became shorter while it was read");
+}
+
+TEST(Safetensors, AFileThatOthersWroteToHasNoHash) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/t.safetensors";
+  std::ofstream(path, std::ios::binary) << one_tensor(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})");
+  const Safetensors file(std::filesystem::path{path});
+  std::ofstream(path, std::ios::binary | std::ios::app) << "more";
+  EXPECT_NE(refusal([&] { (void)file.hash(); }).find("written to while it was read"), std::string::npos);
+}
+
+TEST(Safetensors, NoOtherProgramInheritsTheFile) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/t.safetensors";
+  std::ofstream(path, std::ios::binary) << file_bytes("{}", "");
+  const Safetensors file(std::filesystem::path{path});
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry, gone) != path) continue;
+    ++found;
+    EXPECT_EQ(fcntl(std::stoi(entry.path().filename()), F_GETFD), FD_CLOEXEC);
+  }
+  EXPECT_EQ(found, 1);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "sim/trace/trace.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <limits>
 
@@ -297,6 +298,46 @@ TEST(Trace, NumbersThatAreNotFiniteAreFound) {
   }
   const std::string good = trace_bytes(fc, {{"s0.fc.weight", {2, 3}}});
   EXPECT_NO_THROW(check_finite(Trace(open_bytes(good))));
+}
+
+// A second or so; minutes where anything looks through all of them for each.
+TEST(ManyTensors, AHundredThousandAreOpenedAtOnce) {
+  ::alarm(60);
+  constexpr int count = 12500;
+  std::string layers;
+  std::string tau;
+  std::string registers;
+  std::vector<HandTensor> tensors;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "l" + std::to_string(i);
+    layers += (i == 0 ? "[" : ",") + (R"({"kind":"linear","name":")" + name) + "\"}";
+    tau += (i == 0 ? "\"" : ",\"") + name + "\":1";
+    registers += (i == 0 ? "\"" : ",\"") + name + R"(":{"tau":1})";
+    for (const char* role : {"input", "output", "weight", "grad_weight"}) {
+      tensors.push_back({"s0." + name + "." + role, {1, 1}});
+      tensors.push_back({"s7." + name + "." + role, {1, 1}});
+    }
+  }
+  const std::string run =
+      R"({"tau":{)" + tau + R"(},"by_step":[{"step":0,"registers":{)" + registers + R"(}},{"step":7}]})";
+  const std::string bytes = trace_bytes(layers + "]", tensors, R"(,"mantissa.run":)" + quoted(run));
+  const trace::Trace trace(open_bytes(bytes));
+  ::alarm(0);
+  EXPECT_EQ(trace.file().tensors().size(), 100000U);
+  EXPECT_EQ(trace.run()->tau.size(), 12500U);
+  EXPECT_EQ(trace.run()->by_step[0].registers.size(), 12500U);
+}
+
+TEST(ManyTensors, MoreLayersOfAllStepsThanAnybodyReadsAreRefused) {
+  std::string layers;
+  std::vector<HandTensor> tensors;
+  for (int i = 0; i < 2100; ++i) {
+    const std::string name = std::to_string(i);
+    layers += (i == 0 ? "[" : ",") + (R"({"kind":"linear","name":")" + name) + "\"}";
+    tensors.push_back({"s" + name + "." + name + ".bias", {1}});
+  }
+  EXPECT_NE(complaint_of_trace(trace_bytes(layers + "]", tensors)).find("2100 steps of 2100 layers"),
+            std::string::npos);
 }
 
 }  // namespace
