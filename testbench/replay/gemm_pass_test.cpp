@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -57,8 +58,8 @@ RecordedOperand quantized(std::vector<float> values, const TensorFormat& format,
 }
 
 std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
-  std::vector<std::uint32_t> bits;
-  for (const float x : values) bits.push_back(fp32_bits(x));
+  std::vector<std::uint32_t> bits(values.size());
+  std::transform(values.begin(), values.end(), bits.begin(), fp32_bits);
   return bits;
 }
 

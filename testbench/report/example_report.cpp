@@ -54,7 +54,7 @@ class Maker {
     report_.cols = 16;
     report_.clock_mhz = 500;
     report_.peak_bytes_per_cycle = 32;
-    report_.images = 32 * steps;
+    report_.images = std::int64_t{32} * steps;
     report_.tables = {table("table45", 0.2, 0.9, 1.25, 20), table("table40", 1.4, 16.4, 0.9, 25)};
     report_.notes = {"layer pool1 has no weights: left out"};
   }

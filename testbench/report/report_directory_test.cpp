@@ -24,12 +24,14 @@ namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
 class ReportDirectory : public testing::Test {
+ public:
+  ReportDirectory(const ReportDirectory&) = delete;
+  ReportDirectory& operator=(const ReportDirectory&) = delete;
+
  protected:
   // Python finds this module instead of Debian's.
   ReportDirectory() { matplotlib_is("raise ImportError(\"No module named 'matplotlib'\")\n"); }
   ~ReportDirectory() override { unsetenv("PYTHONPATH"); }
-  ReportDirectory(const ReportDirectory&) = delete;
-  ReportDirectory& operator=(const ReportDirectory&) = delete;
 
   void matplotlib_is(const std::string& source) const {
     std::ofstream(modules_.path() + "/matplotlib.py") << source;

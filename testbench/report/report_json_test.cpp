@@ -145,7 +145,7 @@ TEST(ReportJson, ABrokenReportIsNotWritten) {
 class ReportReader : public testing::Test {
  protected:
   std::string file(const std::string& text) const {
-    const std::string path = scratch_.path() + "/report.json";
+    std::string path = scratch_.path() + "/report.json";
     std::ofstream(path) << text;
     return path;
   }

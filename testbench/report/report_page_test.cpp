@@ -142,9 +142,9 @@ TEST(ReportPage, IsDrawnAndShownByChromiumWithoutErrors) {
 TEST(ReportPage, OfTheShippedTraceIsShownByChromiumWithoutErrors) {
   const Scratch scratch;
   const std::string out = scratch.path() + "/out";
-  const ProcessResult run =
-      run_process({MANTISSA_PROGRAM, "replay", MANTISSA_SOURCE_DIR "/traces/fashion-cnn.safetensors",
-                   "--recipe", "lognormal-sparse", "--staging", "--out", out});
+  const std::string trace = MANTISSA_SOURCE_DIR "/traces/fashion-cnn.safetensors";
+  const ProcessResult run = run_process(
+      {MANTISSA_PROGRAM, "replay", trace, "--recipe", "lognormal-sparse", "--staging", "--out", out});
   ASSERT_EQ(run.exit_code, 0) << run.output;
   if (!fs::exists(out + "/report.html")) GTEST_SKIP() << run.output;
   expect_self_contained(contents(out + "/report.html"));

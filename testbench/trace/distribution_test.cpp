@@ -51,7 +51,10 @@ double laplace(double x, double scale) {
 template <class F, class G>
 double supremum(F f, G g) {
   double largest = 0;
-  for (double x = -20; x <= 20; x += 1e-3) largest = std::max(largest, std::fabs(f(x) - g(x)));
+  for (int step = -20000; step <= 20000; ++step) {
+    const double x = step * 1e-3;
+    largest = std::max(largest, std::fabs(f(x) - g(x)));
+  }
   return largest;
 }
 
@@ -107,7 +110,7 @@ TEST(Distribution, TiesAmongTinyValuesAreInOrder) {
 TEST(Gradient, ZerosAndWhatIsNotFiniteAreLeftOut) {
   std::vector<float> gradient = lognormal_gradient(1000, -3, 1.5, 3);
   const GradientReport plain = trace::describe_gradient(gradient);
-  for (int i = 0; i < 1000; ++i) gradient.insert(gradient.begin() + 2 * i, 0.F);
+  for (std::ptrdiff_t i = 0; i < 1000; ++i) gradient.insert(gradient.begin() + 2 * i, 0.F);
   GradientReport with_zeros = trace::describe_gradient(gradient);
   EXPECT_EQ(with_zeros.zero_share, 0.5);
   EXPECT_EQ(with_zeros.mu, plain.mu);

@@ -155,9 +155,10 @@ TEST(Safetensors, RefusesWrongFilesAndSaysWhere) {
   for (const RefusedFile& refused : refused_files()) {
     const std::string complaint = complaint_of_file(refused.bytes);
     EXPECT_EQ(complaint.rfind("hand.safetensors: ", 0), 0U) << refused.what << ": " << complaint;
-    for (const std::string& word : refused.words)
+    for (const std::string& word : refused.words) {
       EXPECT_NE(complaint.find(word), std::string::npos)
           << refused.what << ": no " << word << " in: " << complaint;
+    }
   }
 }
 
@@ -184,7 +185,7 @@ TEST(Safetensors, FilesThatCannotBeMappedAreErrors) {
   EXPECT_NE(complaint(directory / "none").find("no such file"), std::string::npos);
   ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);
   EXPECT_NE(complaint(directory / "pipe").find("not a regular file"), std::string::npos);
-  std::ofstream(directory / "empty");
+  std::ofstream(directory / "empty").close();
   EXPECT_NE(complaint(directory / "empty").find("0 bytes"), std::string::npos);
 }
 

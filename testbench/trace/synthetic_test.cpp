@@ -20,7 +20,7 @@ class Synthetic : public testing::Test {
  protected:
   std::string write(const trace::Network& network, const trace::SyntheticNumbers& numbers = {},
                     trace::DType dtype = trace::DType::f32, int threads = 1) {
-    const std::string path = scratch_.path() + "/" + std::to_string(files_++);
+    std::string path = scratch_.path() + "/" + std::to_string(files_++);
     trace::SyntheticJob job;
     job.path = path;
     job.network = network;

@@ -86,10 +86,10 @@ TEST(Trace, RecordsComeBackAsWritten) {
 }
 
 TEST(Trace, ConvolvedSizeCountsThePlacesOfTheKernel) {
-  for (std::int64_t size = 1; size <= 9; ++size)
-    for (std::int64_t kernel = 1; kernel <= 4; ++kernel)
-      for (std::int64_t stride = 1; stride <= 3; ++stride)
-        for (std::int64_t padding = 0; padding <= 2; ++padding)
+  for (std::int64_t size = 1; size <= 9; ++size) {
+    for (std::int64_t kernel = 1; kernel <= 4; ++kernel) {
+      for (std::int64_t stride = 1; stride <= 3; ++stride) {
+        for (std::int64_t padding = 0; padding <= 2; ++padding) {
           for (std::int64_t dilation = 1; dilation <= 3; ++dilation) {
             std::int64_t places = 0;
             for (std::int64_t at = -padding; at + dilation * (kernel - 1) < size + padding; at += stride)
@@ -97,13 +97,17 @@ TEST(Trace, ConvolvedSizeCountsThePlacesOfTheKernel) {
             EXPECT_EQ(trace::convolved_size(size, kernel, stride, padding, dilation), places)
                 << size << " " << kernel << " " << stride << " " << padding << " " << dilation;
           }
+        }
+      }
+    }
+  }
 }
 
 struct Refused {
   std::string layers;
   Tensors tensors;
   std::vector<std::string> words;
-  std::string more = "";
+  std::string more{};
 };
 
 const std::string fc = R"([{"name":"fc","kind":"linear"}])";

@@ -68,9 +68,10 @@ TEST(MacRowKernel, EveryLengthOfARow) {
       for (std::size_t c = 0; c < cols; ++c) b[c] = table.value[(c * 37) % 256];
       const auto row = std::span(acc).first(cols);
       kernels::mac_row(1.5F, b, row);
-      for (std::size_t c = 0; c < cols; ++c)
+      for (std::size_t c = 0; c < cols; ++c) {
         ASSERT_EQ(acc[c], fp8_pe(0x3E, static_cast<std::uint32_t>(c * 37 % 256), 0x3F800000, {}))
             << target << " " << cols << " " << c;
+      }
       ASSERT_EQ(acc[cols], 0x3F800000U) << "written behind the row";
     }
   });

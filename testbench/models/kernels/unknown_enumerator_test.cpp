@@ -37,7 +37,7 @@ void expect_all_refused(const std::vector<Call>& calls) {
 }
 
 void run_gemm(const Accumulator& how, bool kernel) {
-  const std::vector<std::uint8_t> codes(4 * 4, 0x3D);
+  const std::vector<std::uint8_t> codes(16, 0x3D);
   const GemmOperands operands{.m = 4, .n = 4, .k = 4, .a = codes, .b = codes};
   GemmOptions options;
   options.accumulator = how;
