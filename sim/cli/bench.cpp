@@ -13,7 +13,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 
 namespace mantissa::cli {
 
@@ -91,7 +91,7 @@ void measure(const BenchSettings& settings, bool json) {
                      {"repeat", settings.repeat},
                      {"seed", settings.seed},
                      {"rows", OrderedJson::array()}};
-  Output out = standard_output();
+  Output out = standard_stream();
   if (!json) out.text(heading(settings, blas)).text(column_names).flush();
   Progress progress;
   bench::run_bench(settings, blas,
@@ -106,7 +106,7 @@ void measure(const BenchSettings& settings, bool json) {
                             out.text(line_of(row)).flush();
                           }
                         }});
-  if (json) out.text(report.dump(2)).text("\n").flush();
+  if (json) out.text(json_text(report, 2)).text("\n").flush();
 }
 
 }  // namespace

@@ -67,8 +67,8 @@ void add_convert(CLI::App& calc) {
       "  echo 47800000 | mantissa calc convert --to e4m3 --overflow saturate           # 7e ox");
   op->callback([options] {
     if (options->via != "none" && options->via != "fp16") {
-      throw std::invalid_argument("unknown intermediate format '" + options->via +
-                                  "' for --via; allowed: none, fp16");
+      throw std::invalid_argument("unknown intermediate format " + in_quotes(options->via) +
+                                  " for --via; allowed: none, fp16");
     }
     const Conversion how{.from = Format::parse(options->from),
                          .to = Format::parse(options->to),

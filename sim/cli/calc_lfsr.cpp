@@ -23,7 +23,7 @@ void print_states(const LfsrOptions& options) {
   Lfsr lfsr(parse_hex(options.seed, {"--seed", "a 32-bit seed", 0xFFFFFFFF}), options.leap);
   warn_of_short_period(options.leap);
   lfsr.skip(options.skip);
-  Output out = standard_output();
+  Output out = standard_stream();
   for (std::uint64_t i = 0; i < options.count; ++i) {
     const std::uint32_t state = lfsr.draw();
     if (options.json) {

@@ -10,7 +10,7 @@
 namespace mantissa::cli {
 
 void calculate_lines(const CalcResults& results, const LineOperation& operation) {
-  Output out = standard_output();
+  Output out = standard_stream();
   LineReader in(STDIN_FILENO, out);
   const int digits = results.format.hex_digits();
   while (const auto line = in.next()) {

@@ -16,7 +16,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 
 namespace mantissa::cli {
 namespace {
@@ -239,24 +239,12 @@ void run_cycles(CyclesOptions& options) {
   const OrderedJson json = os_skip ? os_skip_json(options, shape) : fold_json(options, shape);
   Output out = standard_output();
   if (options.json) {
-    out.text(json.dump(2)).text("\n");
+    out.text(json_text(json, 2)).text("\n");
   } else {
     out.text(table_of(json));
     if (options.speedup) out.text(speedup_table(json));
   }
   out.flush();
-}
-
-CLI::Validator share_of_zeros() {
-  return {[](std::string& text) {
-            double value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
-              return in_quotes(text) + " is not a share of zeros in 0..1, such as 0.85";
-            }
-            return std::string();
-          },
-          ""};
 }
 
 }  // namespace
@@ -282,7 +270,7 @@ void add_cycles(CLI::App& program) {
     only(command->add_option(name, value, what))->transform(whole_number(min, max))->capture_default_str();
   };
   only(command->add_option("--sparsity", options->sparsity, "share of independent zeros in A, 0..1"))
-      ->transform(share_of_zeros())
+      ->transform(real_number(0, 1))
       ->type_name("S")
       ->capture_default_str();
   only(command->add_option("--seed", options->seed, "seed of the zeros' places"))

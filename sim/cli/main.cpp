@@ -1,68 +1,55 @@
 // `mantissa`: reads the command line, runs one subcommand, turns errors into a message and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <sstream>
+#include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/usage.hpp"
 #include "sim/dut/verilator.hpp"
 #include "sim/support/output.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace {
 
-using mantissa::in_quotes;
-
 constexpr int exit_checks_failed = 1;
 constexpr int exit_bad_input = 2;
 
-// The subcommand in which parsing stopped.
-const CLI::App& deepest(const CLI::App& app) {
-  const auto parsed = app.get_subcommands();
-  return parsed.empty() ? app : deepest(*parsed.back());
-}
-
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
-}
-
-// What could have been written instead.
-std::string alternatives(const CLI::App& app) {
-  std::string text;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    text += (text.empty() ? "commands are " : " ") + command->get_name();
-  }
-  text += text.empty() ? "options are" : "; options are";
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_name().empty()) text += " " + option->get_name();
-  }
-  return text;
-}
-
-// CLI11's own words for an unknown option or command do not name the culprit first, or not at all.
-std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> unknown = app.remaining();
-  for (const std::string& word : unknown) {
-    if (word.front() == '-') return "unknown option " + in_quotes(word);
-  }
-  if (unknown.empty()) return error.what();
-  return (app.get_subcommands([](const CLI::App*) { return true; }).empty() ? "unexpected argument "
-                                                                            : "unknown command ") +
-         in_quotes(unknown.front());
-}
-
 int fail(const std::string& message) {
-  std::fprintf(stderr, "mantissa: error: %s\n", mantissa::without_control_characters(message).c_str());
+  // Whatever the message quotes.
+  constexpr std::size_t longest = 2000;
+  mantissa::tell_user("mantissa: error: " +
+                      mantissa::shortened_in_the_middle(mantissa::printable(message), longest));
   return exit_bad_input;
+}
+
+// The verdict stands, whatever became of its text.
+int failed_checks() {
+  try {
+    mantissa::check_standard_output();
+  } catch (const std::runtime_error& error) {
+    fail(error.what());
+  }
+  return exit_checks_failed;
 }
 
 // What another tool said, as it said it, safe for a terminal.
 void show_lines(const std::string& text) {
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::fprintf(stderr, "%s\n", mantissa::without_control_characters(line).c_str());
+  for (std::string line; std::getline(lines, line);) mantissa::tell_user(line);
+}
+
+// A file that is opened while standard output is closed would get its number, and what is printed. Closed
+// means that nobody reads, as /dev/null does; reading from it fails, as it should.
+void occupy_closed_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_WRONLY) != descriptor) std::_Exit(exit_bad_input);
   }
 }
 
@@ -91,6 +78,7 @@ int run(int argc, char** argv) {
   mantissa::cli::add_cycles(program);
   mantissa::cli::add_bench(program);
   mantissa::cli::add_compare(program);
+  mantissa::cli::refuse_empty_values(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -99,9 +87,7 @@ int run(int argc, char** argv) {
     mantissa::standard_output().text(text.str()).flush();
     return code;
   } catch (const CLI::ParseError& error) {
-    const CLI::App& where = deepest(program);
-    return fail(complaint(where, error) + "; " + alternatives(where) + "; see " + full_name(where) +
-                " --help");
+    return fail(mantissa::cli::usage_error(program, error));
   }
   return 0;
 }
@@ -109,16 +95,19 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_closed_descriptors();
   // A reader that went away is seen as a failed write, not as a signal.
   std::signal(SIGPIPE, SIG_IGN);
   // So is a limit on the size of files.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    mantissa::check_standard_output();
+    return code;
   } catch (const mantissa::ReaderGone&) {
     return 0;
   } catch (const mantissa::cli::ChecksFailed&) {
-    return exit_checks_failed;
+    return failed_checks();
   } catch (const mantissa::VerilatorError& error) {
     show_lines(error.output());
     return fail(error.what());

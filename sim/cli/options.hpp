@@ -1,14 +1,18 @@
 // What the options of several subcommands share.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "models/random/lfsr.hpp"
+#include "sim/support/output.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace mantissa::cli {
@@ -30,6 +34,27 @@ CLI::Validator whole_number(Integer min, Integer max) {
           ""};
 }
 
+// For ->transform(): finite decimal numbers from `min` to `max`. CLI11 alone takes nan, inf and hex, too.
+inline CLI::Validator real_number(double min, double max) {
+  return {[min, max](std::string& text) {
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error != std::errc() || end != text.data() + text.size() || !(value >= min && value <= max))
+              return fmt::format("{} is not a decimal number in {}..{}", in_quotes(text), min, max);
+            return std::string();
+          },
+          ""};
+}
+
+// For ->check(): one of these words.
+inline CLI::Validator one_of(const std::vector<std::string>& words) {
+  return {[words](std::string& text) {
+            if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+            return fmt::format("{} is unknown; allowed: {}", in_quotes(text), fmt::join(words, ", "));
+          },
+          ""};
+}
+
 inline CLI::Validator whole_number() {
   return whole_number<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
 }
@@ -39,9 +64,9 @@ inline CLI::Validator whole_number() {
 inline void warn_of_short_period(int leap) {
   const std::uint32_t divisor = leap_period_divisor(leap);
   if (divisor == 1) return;
-  std::fprintf(
-      stderr, "mantissa: warning: leap %d shares the factor %u with 2^32-1: draws repeat after (2^32-1)/%u\n",
-      leap, divisor, divisor);
+  const std::string factor = std::to_string(divisor);
+  tell_user("mantissa: warning: leap " + std::to_string(leap) + " shares the factor " + factor +
+            " with 2^32-1: draws repeat after (2^32-1)/" + factor);
 }
 
 }  // namespace mantissa::cli

@@ -14,7 +14,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `done` of `total` are finished; `what` is next.
+  // `done` of `total` are finished; `what`, any text, is next.
   void show(std::size_t done, std::size_t total, const std::string& what);
   // Takes the line away, before other output.
   void clear();

@@ -3,6 +3,7 @@
 
 #include <cerrno>  // program_invocation_name
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -159,7 +160,7 @@ void add_replay(CLI::App& program) {
       ->add_option("--engine", options->engine,
                    "fast: golden kernels and closed form; systemc: every cycle; rtl: the Verilated units; "
                    "lockstep: both, compared in every cycle")
-      ->check(CLI::IsMember({"fast", "systemc", "rtl", "lockstep"}))
+      ->check(one_of({"fast", "systemc", "rtl", "lockstep"}))
       ->capture_default_str();
   command
       ->add_option("--sample", options->sample,
@@ -173,7 +174,9 @@ void add_replay(CLI::App& program) {
   command->add_option("--threads", options->threads, "number of threads; results do not depend on it")
       ->transform(whole_number<int>(1, 1024))
       ->capture_default_str();
-  command->add_option("--steps", options->steps, "replay only these recorded steps")->delimiter(',');
+  command->add_option("--steps", options->steps, "replay only these recorded steps")
+      ->delimiter(',')
+      ->transform(whole_number<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max()));
   command->add_option("--loss-scale", options->loss_scale,
                       "overrides the recipe's loss scale: 'none', or the exponent of a power of two");
   add_size_limits(*command, options->limits);

@@ -23,7 +23,7 @@ void check_trace(const std::string& path, const replay::SizeLimits& limits) {
   for (const trace::TensorInfo& tensor : trace.file().tensors()) elements += tensor.elements();
   const std::vector<trace::NonFinite> findings = trace::find_nonfinite(trace.file());
   Output out = standard_output();
-  out.text(without_control_characters(path) + ":\n");
+  out.text(printable(path) + ":\n");
   out.text("  file: header, names, types, sizes, " + std::to_string(trace.file().tensors().size()) +
            " tensors side by side without gap or overlap: ok\n");
   out.text("  layers: " + std::to_string(trace.layers().size()) + " records; every tensor has one: ok\n");

@@ -12,7 +12,7 @@
 #include "models/parallel/parallel.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/trace_commands.hpp"
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 #include "sim/support/output.hpp"
 #include "sim/support/text_table.hpp"
 #include "sim/support/user_text.hpp"
@@ -120,7 +120,7 @@ std::string run_text(const trace::Run& run) {
     text += " array " + std::to_string(*run.rows) + "x" + std::to_string(*run.cols) + ",";
   text += " loss scale " + number(run.loss_scale, "%.9g");
   if (!run.tau.empty()) text += ", pruning threshold of " + std::to_string(run.tau.size()) + " layers";
-  return without_control_characters(text) + "\n";
+  return printable(text) + "\n";
 }
 
 using Align = TextTable::Align;
@@ -190,11 +190,11 @@ void print_text(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
   Output out = standard_output();
   std::string steps;
   for (const std::uint32_t step : trace.steps()) steps += (steps.empty() ? "" : ", ") + std::to_string(step);
-  out.text(without_control_characters(trace.path().string()) + ": " + std::to_string(trace.layers().size()) +
-           " layers, " + std::to_string(rows.size()) + " tensors, " +
+  out.text(printable(trace.path().string()) + ": " + std::to_string(trace.layers().size()) + " layers, " +
+           std::to_string(rows.size()) + " tensors, " +
            number(static_cast<double>(trace.file().file_bytes()) / 1e6, "%.1f") + " MB; steps " + steps +
            "\n");
-  if (!trace.origin().empty()) out.text("made by " + without_control_characters(trace.origin()) + "\n");
+  if (!trace.origin().empty()) out.text("made by " + printable(trace.origin()) + "\n");
   if (trace.run()) out.text(run_text(*trace.run()));
   out.text("\n" + layer_table(trace).text() + "\n" + tensor_table(rows).text());
   const Tally tally = tally_of(rows);
@@ -281,8 +281,7 @@ void print_json(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
     if (row.gradient) json["gradients"].push_back(gradient_json(*row.gradient));
   }
   json["lognormal_closest"] = tally_of(rows).lognormal;
-  // A file name may be anything.
-  standard_output().text(json.dump(2, ' ', false, OrderedJson::error_handler_t::replace)).text("\n").flush();
+  standard_output().text(json_text(json, 2)).text("\n").flush();
 }
 
 void run_info(const std::string& path, bool json) {

@@ -48,11 +48,18 @@ void add_number_options(CLI::App& command, NumberOptions& options) {
   command.add_option("--out", options.path, "the trace to write")->type_name("FILE")->required();
   command
       .add_option("--sparsity", numbers.sparsity, "share of zeros after a ReLU, and in gradients through it")
+      ->transform(real_number(0, 1))
       ->capture_default_str();
-  command.add_option("--gradient-sparsity", numbers.gradient_sparsity,
-                     "share of zeros in every gradient, with or without ReLU");
-  command.add_option("--mu", numbers.mu, "mean of ln|gradient|")->capture_default_str();
-  command.add_option("--sigma", numbers.sigma, "standard deviation of ln|gradient|")->capture_default_str();
+  command
+      .add_option("--gradient-sparsity", numbers.gradient_sparsity,
+                  "share of zeros in every gradient, with or without ReLU")
+      ->transform(real_number(0, 1));
+  command.add_option("--mu", numbers.mu, "mean of ln|gradient|")
+      ->transform(real_number(-60, 20))
+      ->capture_default_str();
+  command.add_option("--sigma", numbers.sigma, "standard deviation of ln|gradient|")
+      ->transform(real_number(0, 8))
+      ->capture_default_str();
   command.add_option("--seed", numbers.seed, "seed of all numbers")
       ->transform(whole_number())
       ->capture_default_str();
@@ -84,7 +91,7 @@ trace::Network network_of(const SynthOptions& options) {
   const auto refuse = [&](bool given, const char* option, const char* owner) {
     if (!given) return;
     throw std::invalid_argument(std::string(option) + " is an option of " + owner + ", not of " +
-                                options.net);
+                                in_quotes(options.net));
   };
   refuse(!resnet && !options.image.empty(), "--image", "resnet18 and resnet50");
   refuse(options.net != "mlp" && !options.widths.empty(), "--widths", "mlp");
@@ -97,10 +104,6 @@ trace::Network network_of(const SynthOptions& options) {
   }
   if (options.net == "mlp") {
     if (options.widths.empty()) return trace::mlp(options.batch, {784, 512, 512, 10});
-    for (const std::int64_t width : options.widths) {
-      if (width < 1 || width > largest_width)
-        throw std::invalid_argument("--widths: " + std::to_string(width) + " is not in 1..65536");
-    }
     return trace::mlp(options.batch, options.widths);
   }
   if (options.net == "transformer")
@@ -143,6 +146,7 @@ void add_trace_synth(CLI::App& trace) {
   command->add_option("--image", options->image, "input of a resnet (default 224x224)")->type_name("HxW");
   command->add_option("--widths", options->widths, "an mlp's input and layers (default 784,512,512,10)")
       ->delimiter(',')
+      ->transform(whole_number(std::int64_t{1}, largest_width))
       ->type_name("N,N,...");
   command->add_option("--tokens", options->tokens, "tokens in a transformer's sequence (default 128)")
       ->transform(whole_number(std::int64_t{1}, largest_width));

@@ -1,7 +1,7 @@
 // `mantissa train`: a network learns Fashion-MNIST with the hardware's arithmetic.
 #include <cmath>
 #include <filesystem>
-#include <iostream>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -127,8 +127,7 @@ void run_train(const TrainOptions& options) {
   }
   out.text(options.json ? json : train::train_summary(report)).flush();
   if (options.plots.empty()) return;
-  for (const std::string& note : draw_plots(options.out, options.plots))
-    std::cerr << "note: " << note << '\n';
+  for (const std::string& note : draw_plots(options.out, options.plots)) tell_user("note: " + note);
 }
 
 }  // namespace
@@ -161,13 +160,14 @@ void add_train(CLI::App& program) {
       ->transform(whole_number<int>(1, 1024))
       ->capture_default_str();
   command->add_option("--lr", options->learning_rate, "peak learning rate (overrides the network's)")
-      ->check(CLI::Range(0.0, 1000.0));
+      ->transform(real_number(0, 1000));
   command->add_option("--weight-decay", options->weight_decay, "weight decay (overrides the network's)")
-      ->check(CLI::Range(0.0, 1.0));
+      ->transform(real_number(0, 1));
   command->add_option("--data", options->data, "directory with the four gzipped files of Fashion-MNIST")
       ->capture_default_str();
   command->add_option("--record", options->record, "record these steps, counted from 0, in a trace")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->transform(whole_number<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max()));
   command->add_option("--record-to", options->record_to, "file for that trace")->capture_default_str();
   command->add_option("--checkpoint", options->run.checkpoint, "file for the state of the run")
       ->type_name("FILE");

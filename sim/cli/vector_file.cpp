@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "sim/support/draft_files.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa::cli {
 namespace {
@@ -91,7 +92,7 @@ void write_localparams(Output& out, const VectorJob& job, const VectorUnit& unit
            " vectors beside this file\n");
   out.text("// parameters: " + parameter_text(job.parameters) + "; seed: " + std::to_string(job.seed) + "\n");
   out.text("//   logic [" + prefix + "WordWidth-1:0] words [" + prefix + "Count];\n");
-  out.text("//   initial $readmemh(\"" + std::filesystem::path(job.path).filename().string() +
+  out.text("//   initial $readmemh(\"" + printable(std::filesystem::path(job.path).filename().string()) +
            "\", words);\n");
   localparam("Count", static_cast<std::int64_t>(job.count));
   localparam("CornerCount", static_cast<std::int64_t>(corners));

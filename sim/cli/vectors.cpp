@@ -8,7 +8,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/vector_file.hpp"
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 
 namespace mantissa::cli {
 namespace {
@@ -48,7 +48,7 @@ void list_units(bool json) {
   for (const stimulus::UnitKind& kind : stimulus::vector_units()) units.push_back(unit_json(kind));
   Output out = standard_output();
   if (json) {
-    out.text(units.dump(2)).text("\n");
+    out.text(json_text(units, 2)).text("\n");
   } else {
     for (const OrderedJson& unit : units) {
       out.text(unit["unit"].get<std::string>() + ": " + unit["what"].get<std::string>() + "\n  fields");
@@ -94,7 +94,7 @@ void run_vectors(const VectorOptions& options) {
                            {"count", job.count},    {"corners", summary.corners},
                            {"seed", job.seed},      {"word_bits", summary.word_bits},
                            {"words", job.path},     {"localparams", job.path + ".svh"}};
-    out.text(json.dump(2)).text("\n");
+    out.text(json_text(json, 2)).text("\n");
   } else {
     out.text(std::to_string(job.count) + " vectors of " + job.kind.name + " (" +
              std::to_string(summary.corners) + " corners, " + std::to_string(job.count - summary.corners) +

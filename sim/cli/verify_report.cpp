@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
 namespace mantissa::cli {
@@ -155,7 +155,7 @@ std::string SessionReport::json() const {
   }
   OrderedJson json{{"version", MANTISSA_VERSION}, {"passed", passed()}, {"runs", list}};
   if (!coverage.empty()) json["rtl_coverage"] = covered;
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string SessionReport::text() const {
@@ -249,7 +249,7 @@ std::string unit_list_json() {
     json["stages"] = kind.systemc("systemc", kind.complete({}))->stages();  // what --corrupt knows
     list.push_back(std::move(json));
   }
-  return list.dump(2) + "\n";
+  return json_text(list, 2) + "\n";
 }
 
 }  // namespace mantissa::cli

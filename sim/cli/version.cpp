@@ -27,7 +27,7 @@ std::string verilator_version() {
   const std::string_view name = "Verilator ";
   const ProcessResult run = run_process({"verilator", "--version"});
   if (run.exit_code != 0 || !run.output.starts_with(name)) return "does not work";
-  return without_control_characters(run.output.substr(name.size(), run.output.find('\n') - name.size()));
+  return printable(run.output.substr(name.size(), run.output.find('\n') - name.size()));
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/compare_reports.hpp"
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 #include "sim/support/text_table.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa {
 namespace {
@@ -45,7 +46,7 @@ std::string label_of(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return path;
   const std::size_t table = path.find('.') + 1;
-  return printable(path.substr(dot + 1) + " (" + path.substr(table, dot - table) + ")");
+  return path.substr(dot + 1) + " (" + path.substr(table, dot - table) + ")";
 }
 
 std::string identity(const char* letter, const ReadReport& report) {
@@ -71,8 +72,8 @@ std::string layers_text(const std::string& title, const std::vector<const LayerC
       {{"step"}, {"layer", Align::left}, {"pass", Align::left}, {"cycles"}, {"energy"}, {"SQNR"}});
   for (const LayerChange* layer : layers) {
     table.row({std::to_string(layer->step), shortened_in_the_middle(printable(layer->layer), layer_column),
-               printable(layer->pass), a_to_b(*layer, "cycles", true),
-               a_to_b(*layer, "energy_total_pj", true), a_to_b(*layer, "sqnr_db", false)});
+               layer->pass, a_to_b(*layer, "cycles", true), a_to_b(*layer, "energy_total_pj", true),
+               a_to_b(*layer, "sqnr_db", false)});
   }
   return "\n" + title + "\n" + table.text(2);
 }
@@ -166,7 +167,7 @@ std::string comparison_json(const ReadReport& a, const ReadReport& b, const Comp
   json["compared_layers"] = comparison.layers.size();
   json["only_in_a"] = comparison.only_a;
   json["only_in_b"] = comparison.only_b;
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace mantissa

@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 #include "sim/support/text_table.hpp"
 
 namespace mantissa {
@@ -205,7 +205,7 @@ std::string page_columns() {
          {"products_only", figure->products_only},
          {"share_of", figure->page.show == Column::Show::share ? figure->whole : decltype(figure->whole){}}});
   }
-  return columns.dump();
+  return json_text(columns, -1);
 }
 
 }  // namespace mantissa

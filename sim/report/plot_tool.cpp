@@ -35,8 +35,7 @@ std::vector<std::string> draw_plots(const std::filesystem::path& json, const std
   if (run.exit_code == exit_no_matplotlib) {
     return {"no plots: " MANTISSA_PYTHON " has no matplotlib (Debian: apt-get install python3-matplotlib)"};
   }
-  if (run.exit_code != 0)
-    throw std::runtime_error("tools/plot failed: " + without_control_characters(last_line(run.output)));
+  if (run.exit_code != 0) throw std::runtime_error("tools/plot failed: " + printable(last_line(run.output)));
   return {};
 }
 

@@ -5,31 +5,29 @@
 #include <cmath>
 
 #include "sim/report/figures.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa {
 namespace {
 
 class Line {
  public:
-  // A field that a spreadsheet would take apart is put in quotes.
+  // Any text: printable, so that a line is a record, and text to a spreadsheet, too.
   Line& text(std::string_view field) {
-    separate();
-    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-      line_ += field;
-      return *this;
-    }
-    line_ += '"';
-    for (const char c : field) line_.append(c == '"' ? 2 : 1, c);
-    line_ += '"';
-    return *this;
+    std::string shown = printable(field);
+    if (is_formula(shown)) shown.insert(0, 1, '\'');
+    if (shown.find_first_of(",\"") == std::string::npos) return as_it_is(shown);
+    std::string quoted = "\"";
+    for (const char c : shown) quoted.append(c == '"' ? 2 : 1, c);
+    return as_it_is(quoted + "\"");
   }
-  Line& count(std::uint64_t value) { return text(std::to_string(value)); }
+  Line& count(std::uint64_t value) { return as_it_is(std::to_string(value)); }
   // The shortest digits that read back as the same number.
   Line& number(double value) {
-    if (!std::isfinite(value)) return text("");
+    if (!std::isfinite(value)) return as_it_is("");
     std::array<char, 32> digits{};
     const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-    return text({digits.data(), static_cast<std::size_t>(end - digits.data())});
+    return as_it_is({digits.data(), static_cast<std::size_t>(end - digits.data())});
   }
   Line& value(const Figure& figure, const FigureValue& value) {
     if (std::holds_alternative<std::uint64_t>(value)) return count(std::get<std::uint64_t>(value));
@@ -40,9 +38,18 @@ class Line {
   std::string end() const { return line_ + "\n"; }
 
  private:
-  void separate() {
+  // What a spreadsheet would compute, in the wide forms of some languages, too.
+  static bool is_formula(std::string_view field) {
+    for (const std::string_view sign : {"=", "+", "-", "@", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"}) {
+      if (field.starts_with(sign)) return true;
+    }
+    return false;
+  }
+  Line& as_it_is(std::string_view field) {
     if (started_) line_ += ',';
     started_ = true;
+    line_ += field;
+    return *this;
   }
   std::string line_;
   bool started_ = false;
@@ -80,8 +87,8 @@ std::string report_csv(const ReplayReport& report) {
     Line line;
     line.count(pass.step).text(pass.layer).text(name_of(pass.pass)).text(name_of(pass.kind));
     for (const std::int64_t size : {pass.gemm.m, pass.gemm.n, pass.gemm.k})
-      line.text(std::to_string(is_gemm(pass) ? size : 0));
-    line.text(std::to_string(pass.groups)).text(pass.formats);
+      line.count(static_cast<std::uint64_t>(is_gemm(pass) ? size : 0));
+    line.count(static_cast<std::uint64_t>(pass.groups)).text(pass.formats);
     for (const Figure* figure : columns) {
       if (!figure->energy()) line.value(*figure, value_of(*figure, pass).value());
     }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/figures.hpp"
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 
 namespace mantissa {
 namespace {
@@ -154,9 +154,7 @@ OrderedJson array_of(const std::vector<Item>& items, Make make) {
   return json;
 }
 
-std::string compact(const OrderedJson& json) {
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);  // a file's name may be any bytes
-}
+std::string compact(const OrderedJson& json) { return json_text(json, -1); }
 
 // One record per line, one figure of the totals: a person can read it, and a line-by-line difference shows
 // what changed.

@@ -6,6 +6,7 @@
 
 #include "sim/report/figures.hpp"
 #include "sim/support/text_table.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa {
 namespace {
@@ -123,13 +124,13 @@ std::string energy_table(const ReplayReport& report, const Totals& totals) {
     for (const EnergyComponent& component : energy.components) names.insert(component.name);
   }
   std::vector<TextTable::Column> columns{{"Energy", Align::left}};
-  for (const std::string& name : names) columns.push_back({printable(name)});
+  for (const std::string& name : names) columns.push_back({name});
   columns.push_back({"total"});
   columns.push_back({"derived"});
   TextTable table(columns);
   for (std::size_t i = 0; i < totals.energy.size(); ++i) {
     const Energy& energy = totals.energy[i];
-    std::vector<std::string> cells{printable(report.tables[i].name)};
+    std::vector<std::string> cells{report.tables[i].name};
     for (const std::string& name : names) {
       const auto found = std::find_if(energy.components.begin(), energy.components.end(),
                                       [&name](const EnergyComponent& one) { return one.name == name; });

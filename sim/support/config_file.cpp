@@ -67,8 +67,7 @@ bool is_config_path(std::string_view name_or_path) {
 }
 
 ConfigFile find_config(ConfigKind kind, const std::string& name_or_path) {
-  if (is_config_path(name_or_path))
-    return {config_text(name_or_path), name_or_path, without_control_characters(name_or_path)};
+  if (is_config_path(name_or_path)) return {config_text(name_or_path), name_or_path, printable(name_or_path)};
   const std::vector<std::string> names = shipped_configs(kind);
   if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
     std::string list;

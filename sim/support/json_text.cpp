@@ -122,4 +122,12 @@ Json parse_json(std::string_view text, const std::string& where, std::size_t dee
   return builder.take();
 }
 
+std::string json_text(const OrderedJson& json, int indent) {
+  return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace mantissa

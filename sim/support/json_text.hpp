@@ -1,4 +1,5 @@
-// JSON from a file that nobody vouches for: the one way in which this tree reads any.
+// JSON in and out: from a file that nobody vouches for, in the one way in which this tree reads any, and as
+// text that every reader of JSON takes.
 #pragma once
 
 #include <cstddef>
@@ -18,5 +19,10 @@ inline constexpr std::size_t most_json_values = std::size_t{16} << 20;
 // deeper than `deepest`, or more than the limits above. Takes time in proportion to the text, but for the
 // sorting of keys.
 Json parse_json(std::string_view text, const std::string& where, std::size_t deepest);
+
+// Valid UTF-8 whatever the strings hold: bytes that are none, as a file name may have, become U+FFFD. On one
+// line where `indent` is negative.
+std::string json_text(const OrderedJson& json, int indent);
+std::string json_text(const Json& json, int indent);
 
 }  // namespace mantissa

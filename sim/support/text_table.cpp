@@ -7,44 +7,10 @@
 #include <cmath>
 #include <span>
 
+#include "sim/support/user_text.hpp"
+
 namespace mantissa {
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr std::string_view ellipsis = "\xE2\x80\xA6";     // U+2026
-
-bool continues(unsigned char byte) { return (byte & 0xC0U) == 0x80U; }
-
-// Bytes of the well-formed sequence at the start of `text`, 0 where there is none (Unicode 15, table 3-7).
-std::size_t sequence_length(std::string_view text) {
-  const auto at = [text](std::size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(at(1)) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    const unsigned char low = lead == 0xE0 ? 0xA0 : 0x80;
-    const unsigned char high = lead == 0xED ? 0x9F : 0xBF;
-    return at(1) >= low && at(1) <= high && continues(at(2)) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const unsigned char low = lead == 0xF0 ? 0x90 : 0x80;
-    const unsigned char high = lead == 0xF4 ? 0x8F : 0xBF;
-    return at(1) >= low && at(1) <= high && continues(at(2)) && continues(at(3)) ? 4 : 0;
-  }
-  return 0;
-}
-
-bool is_control(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  return sequence.size() == 2 && first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
-}
-
-void append_escaped(std::string& text, std::string_view sequence) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  const auto code = static_cast<unsigned char>(sequence.back());  // C1: the last byte is the code point
-  text.append("\\x").append(1, digits[code >> 4]).append(1, digits[code & 15]);
-}
 
 struct Prefix {
   double factor;
@@ -71,44 +37,6 @@ std::string scaled(double value, std::span<const Prefix> prefixes, const char* b
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
-    if (length == 0) {
-      result += replacement;
-    } else if (is_control(sequence)) {
-      append_escaped(result, sequence);
-    } else {
-      result += sequence;
-    }
-    text.remove_prefix(sequence.size());
-  }
-  return result;
-}
-
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return !continues(static_cast<unsigned char>(c)); }));
-}
-
-std::string shortened_in_the_middle(std::string_view text, std::size_t width) {
-  const std::size_t length = width_of(text);
-  if (length <= width || width == 0) return std::string(text);
-  // The end tells layers apart more often than the beginning does.
-  const std::size_t head = (width - 1) / 3;
-  const std::size_t tail = width - 1 - head;
-  std::string result;
-  std::size_t character = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i > 0 && !continues(static_cast<unsigned char>(text[i]))) ++character;
-    if (character == head && !continues(static_cast<unsigned char>(text[i]))) result += ellipsis;
-    if (character < head || character >= length - tail) result += text[i];
-  }
-  return result;
-}
 
 std::string with_prefix(double value) {
   static constexpr std::array<Prefix, 6> prefixes{
@@ -144,6 +72,15 @@ std::string fixed_text(double value, int decimals) {
 }
 
 std::string percent_text(double share) { return std::isnan(share) ? "-" : fixed_text(100 * share, 1) + "%"; }
+
+TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) column.title = printable(column.title);
+}
+
+void TextTable::row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+  rows_.push_back({std::move(cells), false});
+}
 
 std::string TextTable::text(std::size_t indent) const {
   std::vector<std::size_t> widths;

@@ -2,19 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace mantissa {
-
-// UTF-8 with control characters, C1 ones too, as \xNN, and broken sequences as U+FFFD.
-std::string printable(std::string_view text);
-// In characters, of printable text.
-std::size_t width_of(std::string_view text);
-// At most `width` characters of printable text: the middle gives way to "…".
-std::string shortened_in_the_middle(std::string_view text, std::size_t width);
 
 // Three significant digits and a prefix: 1234567 -> "1.23M", 999 -> "999". NaN is "-".
 std::string with_prefix(double value);
@@ -38,9 +29,10 @@ class TextTable {
     std::string title;
     Align align = Align::right;
   };
-  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // Titles and cells may hold any text: a table makes it printable().
+  explicit TextTable(std::vector<Column> columns);
 
-  void row(std::vector<std::string> cells) { rows_.push_back({std::move(cells), false}); }
+  void row(std::vector<std::string> cells);
   // A line of dashes above the next row.
   void rule() { rows_.push_back({{}, true}); }
   // Every line begins with `indent` spaces; no line ends in one.

@@ -191,7 +191,7 @@ void YamlMap::refuse_value(const std::string& key, const YamlNode& node, const s
 void YamlMap::refuse_text(const std::string& key, const YamlNode& node, std::string message) const {
   const std::size_t at = node.text.empty() ? std::string::npos : message.find(node.text);
   if (at != std::string::npos) message.replace(at, node.text.size(), shortened(node.text));
-  document_->refuse(node.line, key + ": " + without_control_characters(message));
+  document_->refuse(node.line, key + ": " + printable(message));
 }
 
 void YamlMap::refuse_check(const std::string& message) const {

@@ -33,7 +33,7 @@ Layer parse_layer(const Json& json, const std::string& where) {
   if (layer.name.empty()) record.fail("its name is empty");
   if (layer.name.size() > longest_name)
     record.fail("its name has more than " + std::to_string(longest_name) + " bytes");
-  if (without_control_characters(layer.name) != layer.name)
+  if (printable(layer.name) != layer.name)
     record.fail("its name " + in_quotes(layer.name, longest_name) + " has control characters");
   layer.kind = parse_kind(record);
   layer.stride = record.pair("stride", layer.stride, 1);
@@ -90,7 +90,7 @@ std::string layers_json(const std::vector<Layer>& layers) {
     if (!layer.input_gradient) record["input_gradient"] = false;
     list.push_back(std::move(record));
   }
-  return list.dump();
+  return json_text(list, -1);
 }
 
 }  // namespace mantissa::trace

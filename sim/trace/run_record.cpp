@@ -141,7 +141,7 @@ std::string run_json(const Run& run) {
       entry["registers"][layer] = registers_json(registers);
     json["by_step"].push_back(std::move(entry));
   }
-  return json.dump();
+  return json_text(json, -1);
 }
 
 }  // namespace mantissa::trace

@@ -8,7 +8,7 @@
 
 #include "models/kernels/quantize.hpp"
 #include "sim/support/draft_files.hpp"
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/widen.hpp"
 
@@ -48,8 +48,7 @@ std::string header_of(const std::vector<TensorInfo>& tensors,
                            {"shape", tensor.shape},
                            {"data_offsets", {tensor.begin, tensor.end}}};
   }
-  // A file name in the metadata may be anything.
-  std::string text = header.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  std::string text = json_text(header, -1);
   text.append((alignment - (text.size() + 8) % alignment) % alignment, ' ');
   return text;
 }

@@ -138,7 +138,7 @@ void save_checkpoint(const std::filesystem::path& path, const Model& model, cons
   const Json json{
       {"layout", layout}, {"run", identity(model, options)}, {"state", state_json(model, state, loss_scale)}};
   trace::write_safetensors(
-      path, infos, {{std::string(state_key), json.dump()}},
+      path, infos, {{std::string(state_key), json_text(json, -1)}},
       [&](const trace::TensorInfo& tensor, std::uint64_t first, std::span<float> values) {
         const std::vector<float>& from = *tensors.at(tensor.name);
         std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), values.size(), values.begin());

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/support/json.hpp"
+#include "sim/support/json_text.hpp"
 
 namespace mantissa::train {
 namespace {
@@ -84,7 +84,7 @@ std::string train_json(const TrainReport& report) {
   for (const GradientReport& gradient : report.gradients)
     json["gradients"].push_back(gradient_json(gradient));
   json["weights_digest"] = report.weights_digest;
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace mantissa::train

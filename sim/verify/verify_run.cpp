@@ -10,7 +10,6 @@
 
 #include "sim/dut/watchdog.hpp"
 #include "sim/support/draft_files.hpp"
-#include "sim/support/json.hpp"
 #include "sim/support/json_text.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/verify/rtl_speed.hpp"
@@ -54,7 +53,7 @@ std::string packed(const VerifyReport& report) {
                         {"outputs", to_json(mismatch.outputs)},
                         {"golden", mismatch.golden}};
   }
-  return json.dump();
+  return json_text(json, -1);
 }
 
 VerifyReport unpacked(const std::string& text) {

@@ -51,7 +51,7 @@ TEST(ReportCsv, FieldsByHand) {
   const std::vector<Fields> lines = parsed(report_csv(report));
   ASSERT_EQ(lines.size(), 3U);
   auto forward = record(lines, 1);
-  EXPECT_EQ(forward["layer"], "a,\"b\"\nc");
+  EXPECT_EQ(forward["layer"], R"(a,"b"\x0ac)");
   EXPECT_EQ(forward["sqnr_db"], "25.5");
   EXPECT_EQ(forward["traffic_factor"], "");
   EXPECT_EQ(forward["table45_total_pj"], "400");
@@ -65,6 +65,30 @@ TEST(ReportCsv, FieldsByHand) {
   EXPECT_EQ(gradient["cosine"], "");
   EXPECT_EQ(gradient["table45_dram_pj"], "150");
   EXPECT_EQ(gradient["table45_pj_per_mac_dense"], "1");
+}
+
+// A spreadsheet must take every name for text, and every number for a number.
+TEST(ReportCsv, NoFieldIsAFormula) {
+  for (const std::string name : {"=1+2", "+1", "-1", "@SUM(A1)", "\uFF1D1", "=HYPERLINK(\"a\",\"b\")"}) {
+    ReplayReport report = tiny_report();
+    report.passes[0].layer = name;
+    report.passes[0].formats = name;
+    report.tables[0].name = name;
+    for (auto& pass : report.passes) pass.energy[0].table = name;
+    report.passes[0].accuracy.sqnr_db = -1.5;
+    const std::vector<Fields> lines = parsed(report_csv(report));
+    ASSERT_EQ(lines.size(), 3U);
+    for (const std::string& title : lines[0]) EXPECT_FALSE(title.starts_with(name)) << title;
+    auto forward = record(lines, 1);
+    EXPECT_EQ(forward["layer"], "'" + name);
+    EXPECT_EQ(forward["formats"], "'" + name);
+    EXPECT_EQ(forward["sqnr_db"], "-1.5");
+  }
+  ReplayReport report = tiny_report();
+  report.passes[0].layer = "\t=1\r\x1b[2J\u202E";
+  const std::vector<Fields> lines = parsed(report_csv(report));
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(record(lines, 1)["layer"], R"(\x09=1\x0d\x1b[2J\u202e)");
 }
 
 TEST(ReportCsv, OneLinePerLayerAndPassWithEveryTable) {

@@ -176,6 +176,42 @@ TEST(ToolsPlot, SaysWhatIsWrong) {
   }
 }
 
+// A report that somebody else made: names with formulas of TeX and markup, markup in place of numbers.
+TEST(ToolsPlot, NamesAreNeitherFormulasNorMarkup) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/report.json";
+  ReplayReport report = tiny_report();
+  report.passes[0].layer = "$\\frac$ <script>x</script>";
+  report.passes[1].layer = "$x$\x1b[2J\u202E";
+  report.recipe = "_\\^$ \"><img src=x onerror=y>";
+  report.tables[0].name = "$\\frac$";
+  for (PassReport& pass : report.passes) {
+    for (Energy& energy : pass.energy) energy.table = report.tables[0].name;
+  }
+  const std::string honest = report_json(report);
+  std::string forged = honest;
+  const std::string tiles = "\"sampled_tiles\": 0";
+  ASSERT_TRUE(contains(forged, tiles));
+  forged.replace(forged.find(tiles), tiles.size(), R"("sampled_tiles": "<script>x</script>")");
+  for (const std::string& text : {honest, forged}) {
+    std::ofstream(path) << text;
+    const ProcessResult run =
+        run_process({python, plot, path, "--out", scratch.path(), "--columns", page_columns()});
+    ASSERT_EQ(run.exit_code, 0) << run.output;
+    const std::string page = contents(scratch.path() + "/report.html");
+    for (const std::string bad : {"<script>x", "<img src=x", "\x1b", "\u202E"})
+      EXPECT_FALSE(contains(page, bad)) << bad;
+    EXPECT_TRUE(contains(page, "$x$\\u001b[2J\\u202e"));
+    EXPECT_FALSE(contains(page, "'unsafe-inline'"));
+  }
+  const std::string run = R"({"mantissa_train": 1, "network": "$\\frac$\u0000", "recipe": "$x$", "seed": 1,
+    "history": [{"train_loss": 1, "val_loss": 1, "train_accuracy": 0, "val_accuracy": 0, "steps": 1}],
+    "loss_scale_exponents": []})";
+  std::ofstream(path) << run;
+  const ProcessResult drawn = run_process({python, plot, path, "--out", scratch.path()});
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.output;
+}
+
 class LongToolsPlot : public testing::Test {
  protected:
   static void draw(const ReplayReport& report, const std::string& directory) {

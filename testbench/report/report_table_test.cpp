@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sim/support/text_table.hpp"
+#include "sim/support/user_text.hpp"
 #include "testbench/report/example_report.hpp"
 #include "testbench/support/contains.hpp"
 
@@ -49,12 +50,21 @@ TEST(TextTable, LongNamesLoseTheirMiddle) {
 }
 
 TEST(TextTable, NothingHarmsATerminal) {
-  EXPECT_EQ(printable("a\x1b[31m\n\x7f"), "a\\x1b[31m\\x0a\\x7f");
-  EXPECT_EQ(printable("\xC2\x9B"), "\\x9b");                   // CSI in its C1 form
+  EXPECT_EQ(printable("a\x1b[31m\n\x7f"), "a\\x1b[31m\\x0a\\u007f");
+  EXPECT_EQ(printable("\xC2\x9B"), "\\u009b");                 // CSI in its C1 form
   EXPECT_EQ(printable("\xC3\xB1"), "\xC3\xB1");                // a letter
   EXPECT_EQ(printable("\xFF\xC3"), "\uFFFD\uFFFD");            // no UTF-8
   EXPECT_EQ(printable("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
+  for (const std::string mark : {"\u061C", "\u200B", "\u200E", "\u2028", "\u202E", "\u2066", "\uFEFF"})
+    EXPECT_EQ(printable(mark).substr(0, 2), "\\u") << mark;
+  EXPECT_EQ(printable("\U000E0041"), "\\udb40\\udc41");  // as JSON writes it
   EXPECT_EQ(printable("\xE2\x82\xAC\xF0\x9F\x98\x80"), "\xE2\x82\xAC\xF0\x9F\x98\x80");
+}
+
+TEST(TextTable, EscapesItsCellsAndTitles) {
+  TextTable table({{"\x1b[2J", TextTable::Align::left}});
+  table.row({"a\nforged"});
+  EXPECT_EQ(table.text(), "\\x1b[2J\n-----------\na\\x0aforged\n");
 }
 
 TEST(TextTable, ColumnsAreAligned) {

@@ -58,7 +58,7 @@ def energy_per_layer(report):
         return None
     parts = [part for part in COMPONENTS if part in found] + sorted(found - set(COMPONENTS))
     colours = {part: COMPONENTS.get(part, GREY) for part in parts}
-    figure = stacked_bars(report, sums, parts, colours, {part: part for part in parts}, "J", 1e-12, "energy")
+    figure = stacked_bars(report, sums, parts, colours, {part: shortened(part) for part in parts}, "J", 1e-12, "energy")
     if figure is not None:
         figure.text(0.0, -0.01, f"Priced by the table {shortened(report['tables'][0]['name'])}.", fontsize=7,
                     color="#555555", va="top")

@@ -121,7 +121,7 @@ def gradient_histograms(report):
         panel.set_visible(False)
     for panel in flat[max(len(gradients) - across, 0):len(gradients)]:
         panel.tick_params(labelbottom=True)  # the lowest of its column
-    figure.supxlabel(r"$\log_2|g|$", fontsize=8)
+    figure.supxlabel(r"$\log_2|g|$", fontsize=8, parse_math=True)
     figure.supylabel("density per binade", fontsize=8)
     handles = {}
     for panel in flat[: len(gradients)]:

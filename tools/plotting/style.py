@@ -43,6 +43,7 @@ SETTINGS = {
     "figure.dpi": 100,
     "savefig.dpi": 180,
     "svg.hashsalt": "mantissa",
+    "text.parse_math": False,  # a name with $ in it is a name; our own formulas ask for it
 }
 
 
@@ -57,11 +58,11 @@ def save(figure, directory, name):
 
 
 def shortened(name, width=26):
-    """The middle of a long name gives way; what mathtext would read stays text."""
+    """The middle of a long name gives way. A space goes before an underscore: such labels would not be in a legend."""
     if len(name) > width:
         head = (width - 1) // 3
         name = name[:head] + "…" + name[len(name) - (width - 1 - head):]
-    return "".join(c if c.isprintable() else "�" for c in name).replace("$", r"\$")
+    return " " + name if name.startswith("_") else name
 
 
 def prefix(largest, unit, base=1.0):

@@ -62,7 +62,7 @@ def curves(report):
         axes.set_xlabel("epoch")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(axis="y")
-    figure.suptitle(f"{report['network']}, recipe {report['recipe']}, seed {report['seed']}", x=0.01, ha="left", fontsize=9)
+    figure.suptitle(f"{shortened(report['network'])}, recipe {shortened(report['recipe'])}, seed {report['seed']}", x=0.01, ha="left", fontsize=9)
     figure.tight_layout(w_pad=1.5)
     return figure
 
