@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -12,6 +14,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/usage.hpp"
 #include "sim/dut/verilator.hpp"
+#include "sim/support/ending_signals.hpp"
 #include "sim/support/output.hpp"
 #include "sim/support/user_text.hpp"
 
@@ -36,6 +39,24 @@ int failed_checks() {
     fail(error.what());
   }
   return exit_checks_failed;
+}
+
+int fail_without_memory() {
+  std::fputs("mantissa: error: there is not enough memory\n", stderr);
+  return exit_bad_input;
+}
+
+// Destructors of JSON values need memory; where there is none, they can do no more than come here.
+[[noreturn]] void end_at_once() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    mantissa::end_children_and_drafts();
+    ::_exit(fail_without_memory());
+  } catch (...) {
+    std::abort();
+  }
+  std::abort();
 }
 
 // What another tool said, as it said it, safe for a terminal.
@@ -100,6 +121,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // So is a limit on the size of files.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::set_terminate(end_at_once);
   try {
     const int code = run(argc, argv);
     mantissa::check_standard_output();
@@ -111,6 +133,8 @@ int main(int argc, char** argv) {
   } catch (const mantissa::VerilatorError& error) {
     show_lines(error.output());
     return fail(error.what());
+  } catch (const std::bad_alloc&) {
+    return fail_without_memory();
   } catch (const std::exception& error) {
     return fail(error.what());
   }

@@ -15,6 +15,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/same_file.hpp"
 #include "sim/cli/size_options.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
@@ -23,6 +24,7 @@
 #include "sim/report/report_directory.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_table.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/finite.hpp"
 
@@ -91,7 +93,19 @@ std::string command_line(const ReplayOptions& options) {
   return command;
 }
 
+// The directory of --out is replaced as a whole.
+void check_files(const ReplayOptions& options) {
+  if (options.out.empty()) return;
+  std::vector<NamedFile> inputs = {{"the trace", options.trace}};
+  for (const auto& [option, name] :
+       {std::pair{"--recipe", options.recipe}, std::pair{"--arch", options.arch}}) {
+    if (is_config_path(name)) inputs.push_back({option, name});
+  }
+  refuse_inputs_in({"--out", options.out}, inputs);
+}
+
 void run_replay(const ReplayOptions& options) {
+  check_files(options);
   if (!options.out.empty()) check_report_directory(options.out);
   Loaded<Recipe> recipe = load_recipe(options.recipe);
   override_loss_scale(recipe.value, options.loss_scale);

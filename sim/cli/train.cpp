@@ -13,9 +13,11 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/same_file.hpp"
 #include "sim/recipe/recipe_text.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/report/plot_tool.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/support/draft_files.hpp"
 #include "sim/train/network_yaml.hpp"
 #include "sim/train/train_json.hpp"
@@ -58,7 +60,31 @@ void check_writable(const TrainOptions& options) {
   }
 }
 
+void check_files(const TrainOptions& options) {
+  std::vector<NamedFile> outputs;
+  const auto add = [&](const char* option, const std::filesystem::path& path) {
+    if (!path.empty()) outputs.push_back({option, path});
+  };
+  add("--out", options.out);
+  add("--checkpoint", options.run.checkpoint);
+  if (!options.record.empty()) add("--record-to", options.record_to);
+  if (!options.plots.empty()) {
+    for (const char* name : {"curves.png", "curves.svg"})
+      add("--plots", std::filesystem::path(options.plots) / name);
+  }
+  const auto config = [](ConfigKind kind, const std::string& name) -> std::filesystem::path {
+    return is_config_path(name) ? std::filesystem::path(name) : shipped_config_path(kind, name);
+  };
+  std::vector<NamedFile> inputs = {{"--net", config(ConfigKind::network, options.network)},
+                                   {"--recipe", config(ConfigKind::recipe, options.recipe)},
+                                   {"--arch", config(ConfigKind::architecture, options.arch)}};
+  for (const std::filesystem::path& file : train::fashion_mnist_files(options.data))
+    inputs.push_back({"--data", file});
+  refuse_same_files(outputs, inputs);
+}
+
 void run_train(const TrainOptions& options) {
+  check_files(options);
   const Loaded<Recipe> recipe = load_recipe(options.recipe);
   const Loaded<Architecture> arch = load_architecture(options.arch);
   const Loaded<train::Network> network = train::load_network(options.network);

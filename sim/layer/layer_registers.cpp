@@ -11,25 +11,13 @@
 namespace mantissa {
 namespace {
 
-double parse_real(const JsonRecord& record, const std::string& key, const Json& value, double min) {
-  const double real = value.is_number() ? value.get<double>() : NAN;
-  if (!std::isfinite(real) || real < min)
-    record.fail(key, value, min == 0 ? "a number from 0" : "a number from " + std::to_string(min));
-  return real;
-}
-
 void parse_scales(const JsonRecord& record, const Json& json, LayerRegisters& registers) {
   if (!json.is_object()) record.fail("scales", json, "an object from role to exponent");
   for (const auto& [name, exponent] : json.items()) {
     const std::optional<Role> role = role_of(name);
     if (!role) record.fail("unknown role " + in_quotes(name) + " of a scale");
-    // A number above 2^63 must not come round as a negative one.
-    const bool huge = exponent.is_number_unsigned() && exponent.get<std::uint64_t>() > max_quantizer_scale;
-    if (!exponent.is_number_integer() || huge || exponent.get<std::int64_t>() < min_quantizer_scale ||
-        exponent.get<std::int64_t>() > max_quantizer_scale) {
-      record.fail("scale of " + name, exponent, "a whole number in -128..127");
-    }
-    registers.scale_of(*role) = exponent.get<int>();
+    registers.scale_of(*role) = static_cast<int>(
+        record.number("scale of " + name, exponent, min_quantizer_scale, max_quantizer_scale));
   }
 }
 
@@ -59,7 +47,7 @@ OrderedJson registers_json(const LayerRegisters& registers) {
 LayerRegisters parse_registers(const Json& json, const std::string& where) {
   const JsonRecord record(json, where, {"tau", "error_format", "target", "correction", "scales"});
   LayerRegisters registers;
-  if (const Json* tau = record.find("tau")) registers.tau = parse_real(record, "tau", *tau, 0);
+  if (const Json* tau = record.find("tau")) registers.tau = record.real("tau", *tau, 0);
   if (record.find("error_format") != nullptr) {
     try {
       registers.error_format = Format::parse(record.text("error_format"));
@@ -67,9 +55,9 @@ LayerRegisters parse_registers(const Json& json, const std::string& where) {
       record.fail("error_format: " + std::string(error.what()));
     }
   }
-  if (const Json* target = record.find("target")) registers.target = parse_real(record, "target", *target, 0);
+  if (const Json* target = record.find("target")) registers.target = record.real("target", *target, 0, 1);
   if (const Json* correction = record.find("correction"))
-    registers.correction = parse_real(record, "correction", *correction, -1);
+    registers.correction = record.real("correction", *correction, -1, 1);
   if (const Json* scales = record.find("scales")) parse_scales(record, *scales, registers);
   return registers;
 }

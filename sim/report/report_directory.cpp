@@ -9,15 +9,16 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/report/figures.hpp"
 #include "sim/report/plot_tool.hpp"
 #include "sim/report/report_csv.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_reader.hpp"
+#include "sim/support/draft_files.hpp"
 #include "sim/support/ending_signals.hpp"
 #include "sim/support/user_text.hpp"
 
@@ -88,26 +89,54 @@ class DraftDirectory {
  public:
   explicit DraftDirectory(const fs::path& target) : target_(target) {
     const fs::path parent = deepest_existing_ancestor(target);
+    remove_stale_drafts(parent.native());
     const SignalsHeld held;  // between making it and noting its name
-    for (int number = 0;; ++number) {
-      draft_ = parent / (".mantissa-" + std::to_string(::getpid()) + "-" + std::to_string(number) + ".tmp");
-      if (::mkdir(draft_.c_str(), 0777) == 0) break;
-      if (errno != EEXIST) fail("create a directory in", parent, errno);
+    try {
+      make(parent);
+      removed_.emplace(draft_.native());
+    } catch (...) {
+      remove();
+      throw;
     }
-    removed_.emplace(draft_.native());
   }
   DraftDirectory(const DraftDirectory&) = delete;
   DraftDirectory& operator=(const DraftDirectory&) = delete;
-  ~DraftDirectory() {
-    std::error_code ignored;
-    fs::remove_all(draft_, ignored);
-  }
+  ~DraftDirectory() { remove(); }
   const fs::path& path() const { return draft_; }
 
   // After it the draft's name holds what was there before, if anything was.
   void publish() {
     const SignalsHeld held;
     fs::create_directories(target_.parent_path());
+    replace();
+    sync_directory(target_.parent_path().native());
+  }
+
+ private:
+  void make(const fs::path& parent) {
+    for (int number = 0; lock_ < 0; ++number) {
+      // Named first: once it is there, nothing more may fail before its name is known.
+      draft_ = parent / draft_name(number);
+      if (::mkdir(draft_.c_str(), 0777) != 0) {
+        const int error = errno;
+        draft_.clear();  // somebody else's
+        if (error == EEXIST) continue;
+        fail("create a directory in", parent, error);
+      }
+      lock_ = ::open(draft_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      // Somebody may have taken it for one whose program is gone, and removed it.
+      if (lock_ < 0 && errno != ENOENT) fail("open", draft_, errno);
+      if (lock_ >= 0 && !keep_draft(lock_)) ::close(std::exchange(lock_, -1));
+    }
+  }
+
+  void remove() {
+    std::error_code ignored;
+    if (!draft_.empty()) fs::remove_all(draft_, ignored);
+    if (lock_ >= 0) ::close(lock_);
+  }
+
+  void replace() {
     // An empty directory is replaced by rename itself.
     if (::rename(draft_.c_str(), target_.c_str()) == 0) return;
     if (errno != ENOTEMPTY && errno != EEXIST) fail("create", target_, errno);
@@ -116,7 +145,6 @@ class DraftDirectory {
     exchange_in_steps();
   }
 
- private:
   // For file systems that cannot exchange: whatever fails, the former report stays or comes back.
   void exchange_in_steps() {
     const fs::path former = draft_.native() + ".former";
@@ -131,15 +159,14 @@ class DraftDirectory {
 
   fs::path target_;
   fs::path draft_;
+  int lock_ = -1;  // that says that the draft is somebody's
   std::optional<RemovedAtSignal> removed_;
 };
 
 void write_file(const fs::path& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) fail("write", path, errno == 0 ? EIO : errno);
+  DraftFile file(path.string());
+  file.out().text(text);
+  file.publish();
 }
 
 }  // namespace

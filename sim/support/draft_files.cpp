@@ -45,8 +45,14 @@ class DirectoryLock {
   throw std::runtime_error("cannot " + action + " " + path + ": " + reason);
 }
 
-// The file that writing to `path` would change.
-std::string target_of(const std::string& path) {
+std::string directory_of(const std::string& path) {
+  const fs::path directory = fs::path(path).parent_path();
+  return directory.empty() ? "." : directory.string();
+}
+
+}  // namespace
+
+std::string written_file(const std::string& path) {
   std::error_code unknown;  // what cannot be examined cannot be created either, and says why then
   const fs::file_status status = fs::status(path, unknown);
   if (fs::is_directory(status)) fail("create", path, "it is a directory");
@@ -60,36 +66,42 @@ std::string target_of(const std::string& path) {
   return target.string();
 }
 
-std::string directory_of(const std::string& path) {
-  const fs::path directory = fs::path(path).parent_path();
-  return directory.empty() ? "." : directory.string();
+DraftFile::DraftFile(std::string path)
+    : path_(std::move(path)), target_(written_file(path_)), output_(-1, path_) {
+  remove_stale_drafts(directory_of(target_));
+  const SignalsHeld held;  // between making the draft and noting its name
+  try {
+    make();
+    output_ = Output(descriptor_, path_);
+    removed_.emplace(draft_);
+  } catch (...) {
+    if (descriptor_ >= 0) {
+      ::unlink(draft_.c_str());
+      ::close(descriptor_);
+    }
+    throw;
+  }
 }
 
-}  // namespace
-
-DraftFile::DraftFile(std::string path)
-    : path_(std::move(path)), target_(target_of(path_)), output_(-1, path_) {
-  const SignalsHeld held;  // between making the draft and noting its name
+void DraftFile::make() {
   for (int number = 0; descriptor_ < 0; ++number) {
-    draft_ = directory_of(target_) + "/.mantissa-" + std::to_string(::getpid()) + "-" +
-             std::to_string(number) + ".tmp";
+    draft_ = directory_of(target_) + "/" + draft_name(number);
     descriptor_ = ::open(draft_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) fail("create", path_, std::strerror(errno));
+    if (descriptor_ >= 0 && !keep_draft(descriptor_)) ::close(std::exchange(descriptor_, -1));
   }
-  output_ = Output(descriptor_, path_);
-  removed_.emplace(draft_);
 }
 
 DraftFile::~DraftFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  if (draft_.empty()) return;
-  ::unlink(draft_.c_str());
+  if (!draft_.empty()) ::unlink(draft_.c_str());
   removed_.reset();
+  // After fsync it has nothing left to tell; before it, the draft is gone.
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void DraftFile::finish() {
   output_.flush();
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", path_, std::strerror(errno));
+  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail("write", path_, std::strerror(errno));
 }
 
 void DraftFile::rename() {
@@ -98,10 +110,27 @@ void DraftFile::rename() {
   draft_.clear();
 }
 
+void DraftFile::exchange() {
+  holds_former_ = ::renameat2(AT_FDCWD, draft_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0;
+  if (holds_former_) return;
+  // No such file before, or a file system that cannot exchange.
+  if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) fail("create", path_, std::strerror(errno));
+  rename();
+}
+
+void DraftFile::take_back() {
+  if (holds_former_) {
+    std::rename(draft_.c_str(), target_.c_str());
+  } else {
+    ::unlink(target_.c_str());
+  }
+}
+
 void DraftFile::publish() {
   finish();
   const SignalsHeld held;  // between renaming and forgetting the draft's name
   rename();
+  sync_directory(directory_of(target_));
 }
 
 void DraftFile::publish(DraftFile& first, DraftFile& second) {
@@ -109,13 +138,15 @@ void DraftFile::publish(DraftFile& first, DraftFile& second) {
   second.finish();
   const DirectoryLock turn(directory_of(first.target_));
   const SignalsHeld held;  // between the two renames
-  first.rename();
+  first.exchange();
   try {
     second.rename();
   } catch (...) {
-    ::unlink(first.target_.c_str());
+    first.take_back();
     throw;
   }
+  sync_directory(directory_of(first.target_));
+  sync_directory(directory_of(second.target_));
 }
 
 }  // namespace mantissa

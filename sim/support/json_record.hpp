@@ -1,21 +1,25 @@
-// One JSON object of a trace's metadata: only known keys, typed values, messages that say where.
+// One JSON object of a file's metadata: only known keys, typed values, messages that say where.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "sim/support/json.hpp"
+#include "sim/support/layer_name.hpp"
 #include "sim/support/user_text.hpp"
 
 namespace mantissa {
 
-inline constexpr std::size_t longest_name = 200;
 // Far beyond any network, and small enough that no size of a convolution overflows.
 inline constexpr std::int64_t largest_parameter = 65536;
 
@@ -43,19 +47,50 @@ class JsonRecord {
     return found == json_.end() ? nullptr : &*found;
   }
 
-  std::string text(const std::string& key) const {
+  const Json& at(const std::string& key) const {
     const Json* value = find(key);
     if (value == nullptr) fail("has no " + key);
-    if (!value->is_string()) fail(key, *value, "a string");
-    return value->get<std::string>();
+    return *value;
+  }
+
+  std::string text(const std::string& key) const {
+    const Json& value = at(key);
+    if (!value.is_string()) fail(key, value, "a string");
+    return value.get<std::string>();
   }
 
   std::int64_t number(const std::string& key, const Json& value, std::int64_t min, std::int64_t max) const {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(max) ||
-        value.get<std::int64_t>() < min) {
+    // A number above 2^63 must not come round as a negative one.
+    const bool huge = value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX;
+    if (!value.is_number_integer() || huge || value.get<std::int64_t>() < min ||
+        value.get<std::int64_t>() > max) {
       fail(key, value, "a whole number in " + std::to_string(min) + ".." + std::to_string(max));
     }
     return value.get<std::int64_t>();
+  }
+  std::int64_t number(const std::string& key, std::int64_t min, std::int64_t max) const {
+    return number(key, at(key), min, max);
+  }
+
+  // Finite; without a limit where `max` is the largest number.
+  double real(const std::string& key, const Json& value, double min,
+              double max = std::numeric_limits<double>::max()) const {
+    const double real = value.is_number() ? value.get<double>() : NAN;
+    if (!(real >= min && real <= max)) {
+      const bool open = max == std::numeric_limits<double>::max();
+      fail(key, value,
+           open ? fmt::format("a number from {}", min) : fmt::format("a number in {}..{}", min, max));
+    }
+    return real;
+  }
+  double real(const std::string& key, double min, double max = std::numeric_limits<double>::max()) const {
+    return real(key, at(key), min, max);
+  }
+
+  const Json& list(const std::string& key) const {
+    const Json& value = at(key);
+    if (!value.is_array()) fail(key, value, "a list");
+    return value;
   }
 
   // A number, or a pair of height and width.

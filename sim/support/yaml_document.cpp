@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/support/user_text.hpp"
+#include "sim/support/utf8.hpp"
 
 namespace mantissa {
 namespace {
@@ -136,6 +137,11 @@ void check_is_text(std::string_view text, const YamlDocument& document) {
     // No UTF-8 begins or continues with these: byte order marks of UTF-16 and UTF-32 do.
     if (control || byte >= 0xF8) document.refuse(line, "this is not a text file");
   }
+  // Names from here go into JSON, which is UTF-8.
+  const std::size_t valid = valid_utf8_bytes(text);
+  if (valid == text.size()) return;
+  const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(valid), '\n');
+  document.refuse(static_cast<int>(lines) + 1, "this is not UTF-8");
 }
 
 }  // namespace

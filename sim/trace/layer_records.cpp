@@ -30,11 +30,8 @@ Layer parse_layer(const Json& json, const std::string& where) {
                       {"name", "kind", "stride", "padding", "dilation", "groups", "input_gradient"});
   Layer layer;
   layer.name = record.text("name");
-  if (layer.name.empty()) record.fail("its name is empty");
-  if (layer.name.size() > longest_name)
-    record.fail("its name has more than " + std::to_string(longest_name) + " bytes");
-  if (printable(layer.name) != layer.name)
-    record.fail("its name " + in_quotes(layer.name, longest_name) + " has control characters");
+  if (const std::string problem = problem_of_name(layer.name); !problem.empty())
+    record.fail("its name " + problem);
   layer.kind = parse_kind(record);
   layer.stride = record.pair("stride", layer.stride, 1);
   layer.padding = record.pair("padding", layer.padding, 0);

@@ -248,13 +248,22 @@ const TensorInfo* Safetensors::find(std::string_view name) const {
   return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
-std::string Safetensors::hash() const {
+std::string Safetensors::start() const {
+  std::string bytes(data_begin_, '\0');
+  read(0, std::as_writable_bytes(std::span(bytes)));
+  return bytes;
+}
+
+std::string Safetensors::hash_with(std::uint64_t offset, std::span<const std::byte> instead) const {
   Sha256 hash;
   std::vector<std::byte> piece(std::min<std::uint64_t>(size_, piece_bytes));
   for (std::uint64_t at = 0; at < size_; at += piece.size()) {
     const std::span<std::byte> part =
         std::span(piece).first(std::min<std::uint64_t>(piece.size(), size_ - at));
     read(at, part);
+    const std::uint64_t from = std::max(at, offset);
+    const std::uint64_t to = std::min<std::uint64_t>(at + part.size(), offset + instead.size());
+    if (from < to) std::copy_n(instead.data() + (from - offset), to - from, part.data() + (from - at));
     hash.add(part);
   }
   if (file_) file_->check_unchanged();

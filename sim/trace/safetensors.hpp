@@ -46,7 +46,11 @@ class Safetensors {
   const TensorInfo* find(std::string_view name) const;
   std::uint64_t file_bytes() const { return size_; }
   // SHA-256 of the whole file. Throws std::invalid_argument where it was written to since it was opened.
-  std::string hash() const;
+  std::string hash() const { return hash_with(0, {}); }
+  // The same as if these bytes stood in it from `offset` on, which must be within the file.
+  std::string hash_with(std::uint64_t offset, std::span<const std::byte> instead) const;
+  // The file up to its data, as it is: the header's length and the header.
+  std::string start() const;
   // Widened exactly to FP32. Throws std::invalid_argument where the file lost the data meanwhile.
   std::vector<float> values(const TensorInfo& tensor) const;
   // The same of `part.size()` elements from `first` on, which must be there: for tensors of any size.

@@ -80,13 +80,19 @@ void write_values(Output& out, std::span<const float> values, DType dtype) {
 
 }  // namespace
 
-void write_safetensors(const std::filesystem::path& path, std::vector<TensorInfo> tensors,
-                       const std::map<std::string, std::string>& metadata, const TensorSource& source) {
+std::string safetensors_header(std::vector<TensorInfo> tensors,
+                               const std::map<std::string, std::string>& metadata) {
   lay_out(tensors);
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header;
+}
+
+void write_safetensors(const std::filesystem::path& path, const std::vector<TensorInfo>& tensors,
+                       const std::map<std::string, std::string>& metadata, const TensorSource& source) {
+  const std::string header = safetensors_header(tensors, metadata);
   DraftFile file(path.string());
-  file.out().text({reinterpret_cast<const char*>(&length), sizeof length}).text(header);
+  file.out().text(header);
   std::vector<float> buffer;
   for (const TensorInfo& tensor : tensors) {
     const std::uint64_t elements = tensor.elements();

@@ -21,7 +21,11 @@ using TensorSource =
 // nearest in their type; what is too large becomes its largest number. The file appears under its name only
 // when it is complete. Throws std::invalid_argument for a name that appears twice or a shape beyond all
 // files, std::runtime_error where the file cannot be written.
-void write_safetensors(const std::filesystem::path& path, std::vector<TensorInfo> tensors,
+void write_safetensors(const std::filesystem::path& path, const std::vector<TensorInfo>& tensors,
                        const std::map<std::string, std::string>& metadata, const TensorSource& source);
+
+// All that stands before the data of such a file: length and JSON.
+std::string safetensors_header(std::vector<TensorInfo> tensors,
+                               const std::map<std::string, std::string>& metadata);
 
 }  // namespace mantissa::trace

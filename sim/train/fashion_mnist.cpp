@@ -2,26 +2,25 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/iostreams/device/file.hpp>
-#include <boost/iostreams/filter/gzip.hpp>
-#include <boost/iostreams/filtering_streambuf.hpp>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+
+#include "sim/train/idx.hpp"
 
 namespace mantissa::train {
 namespace {
 
 namespace fs = std::filesystem;
-namespace io = boost::iostreams;
 
-// The largest file of the set has 45 MiB; twice that is no such file.
-constexpr std::size_t max_bytes = std::size_t{96} << 20;
+constexpr const char* images_end = "-images-idx3-ubyte.gz";
+constexpr const char* labels_end = "-labels-idx1-ubyte.gz";
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what) {
   throw std::invalid_argument(path.string() + ": " + what);
 }
 
-std::vector<std::uint8_t> unzipped(const fs::path& path) {
+std::string bytes_of(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     fail(path,
@@ -29,65 +28,26 @@ std::vector<std::uint8_t> unzipped(const fs::path& path) {
          "dataset-fashion-mnist: apt-get install "
          "dataset-fashion-mnist, or name its directory with --data");
   }
-  constexpr std::streamsize piece = 1 << 20;
-  io::filtering_istreambuf in;
-  in.push(io::gzip_decompressor(io::gzip::default_window_bits, piece));
-  const io::file_source file(path.string(), std::ios::binary);
-  if (!file.is_open()) fail(path, "cannot be opened");
-  in.push(file, piece);
-  std::vector<std::uint8_t> bytes;
-  try {
-    for (std::streamsize got = piece; got == piece;) {
-      const std::size_t used = bytes.size();
-      if (used > max_bytes) fail(path, "is too large for Fashion-MNIST");
-      bytes.resize(used + piece);
-      got = in.sgetn(reinterpret_cast<char*>(bytes.data()) + used, piece);
-      bytes.resize(used + got);
-    }
-  } catch (const std::ios_base::failure&) {
-    fail(path, "is damaged: gzip cannot read all of it");
-  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path, "cannot be opened");
+  if (fs::file_size(path, error) > max_idx_bytes) fail(path, "is too large for Fashion-MNIST");
+  std::string bytes(fs::file_size(path), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (static_cast<std::size_t>(file.gcount()) != bytes.size()) fail(path, "cannot be read to its end");
   return bytes;
 }
 
-// IDX: two zero bytes, the type (8: unsigned bytes), the number of sizes, the sizes big-endian, the elements.
-struct Idx {
-  std::vector<std::int64_t> sizes;
-  std::vector<std::uint8_t> elements;
-};
-
-Idx read_idx(const fs::path& path, std::size_t rank) {
-  std::vector<std::uint8_t> bytes = unzipped(path);
-  const std::size_t header = 4 + 4 * rank;
-  if (bytes.size() < header || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 || bytes[3] != rank)
-    fail(path, "is not an IDX file of unsigned bytes with " + std::to_string(rank) + " dimensions");
-  Idx idx;
-  std::uint64_t elements = 1;
-  for (std::size_t i = 0; i < rank; ++i) {
-    std::uint64_t size = 0;
-    for (std::size_t j = 0; j < 4; ++j) size = size << 8 | bytes[4 + 4 * i + j];
-    idx.sizes.push_back(static_cast<std::int64_t>(size));
-    elements = size != 0 && elements > max_bytes / size ? max_bytes + 1 : elements * size;
-  }
-  if (elements != bytes.size() - header) {
-    fail(path, "has " + std::to_string(bytes.size() - header) + " elements, but its header says " +
-                   (elements > max_bytes ? "far more" : std::to_string(elements)));
-  }
-  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header));
-  idx.elements = std::move(bytes);
-  return idx;
-}
-
 Images load(const fs::path& directory, const std::string& prefix) {
-  const fs::path image_file = directory / (prefix + "-images-idx3-ubyte.gz");
-  const fs::path label_file = directory / (prefix + "-labels-idx1-ubyte.gz");
-  Idx images = read_idx(image_file, 3);
-  Idx labels = read_idx(label_file, 1);
+  const fs::path image_file = directory / (prefix + images_end);
+  const fs::path label_file = directory / (prefix + labels_end);
+  Idx images = parse_idx(bytes_of(image_file), image_file.string(), 3);
+  Idx labels = parse_idx(bytes_of(label_file), label_file.string(), 1);
   if (images.sizes[0] != labels.sizes[0]) {
     fail(label_file, "has " + std::to_string(labels.sizes[0]) + " labels for " +
                          std::to_string(images.sizes[0]) + " images");
   }
   if (labels.sizes[0] == 0) fail(label_file, "has no labels");
+  if (images.elements.empty()) fail(image_file, "has images without pixels");
   const auto bad = std::find_if(labels.elements.begin(), labels.elements.end(),
                                 [](std::uint8_t label) { return label >= FashionMnist::classes; });
   if (bad != labels.elements.end()) {
@@ -99,6 +59,14 @@ Images load(const fs::path& directory, const std::string& prefix) {
 }
 
 }  // namespace
+
+std::vector<fs::path> fashion_mnist_files(const fs::path& directory) {
+  std::vector<fs::path> files;
+  for (const std::string prefix : {"train", "t10k"}) {
+    for (const char* end : {images_end, labels_end}) files.push_back(directory / (prefix + end));
+  }
+  return files;
+}
 
 FashionMnist load_fashion_mnist(const fs::path& directory) {
   FashionMnist set{load(directory, "train"), load(directory, "t10k")};

@@ -32,6 +32,9 @@ inline constexpr const char* fashion_mnist_directory = "/usr/share/datasets/fash
 // Throws std::invalid_argument that names the file and what is wrong with it, or the package to install.
 FashionMnist load_fashion_mnist(const std::filesystem::path& directory);
 
+// The four files of the set.
+std::vector<std::filesystem::path> fashion_mnist_files(const std::filesystem::path& directory);
+
 // A pixel as the network reads it: (p/255 - 0.2860) / 0.3530, mean and deviation of the training images.
 std::span<const float, 256> normalised_pixels();
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "sim/support/layer_name.hpp"
 #include "sim/support/sha256.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/support/yaml_reader.hpp"
@@ -39,9 +40,12 @@ Node read_node(YamlMap& map, const Names& names, int previous) {
                            {"add", NodeKind::add}});
   node.name = std::string(name_of(node.kind)) + std::to_string(previous);
   map.read("name", node.name);
-  if (node.name.empty() || names.contains(node.name)) {
-    map.refuse("name", "name: " + in_quotes(node.name) +
-                           " is empty or already taken; every layer needs a name of its own");
+  if (const std::string problem = problem_of_name(node.name); !problem.empty()) {
+    map.refuse("name", "name: the layer's name " + problem);
+  }
+  if (names.contains(node.name)) {
+    map.refuse("name",
+               "name: " + in_quotes(node.name) + " is already taken; every layer needs a name of its own");
   }
   node.input = value_named(map, "from", names, previous);
   if (node.kind == NodeKind::add) {

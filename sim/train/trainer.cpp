@@ -17,8 +17,6 @@
 namespace mantissa::train {
 namespace {
 
-// Overflows and underflows are counted once in this many steps.
-constexpr std::int64_t count_interval = 64;
 constexpr std::int64_t validation_batch = 500;
 // Between two refreshes of scales that are carried over, where no pruning rule says how many.
 constexpr std::int64_t refresh_interval = 100;
@@ -243,10 +241,11 @@ TrainReport Trainer::run(const Progress& progress, const EpochDone& epoch_done) 
 void Trainer::save() const { save_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_); }
 
 void Trainer::resume() {
-  load_checkpoint(options_.checkpoint, model_, options_, state_, loss_scale_);
-  if (state_.step >= 0 && state_.step <= total_steps()) return;
-  throw std::invalid_argument(fmt::format("{}: the checkpoint is damaged: step {} of a run of {}",
-                                          options_.checkpoint, state_.step, total_steps()));
+  const RunLength length{.images = images_,
+                         .batch = options_.batch,
+                         .steps_per_epoch = steps_per_epoch_,
+                         .steps = total_steps()};
+  load_checkpoint(trace::Safetensors(options_.checkpoint), length, model_, options_, state_, loss_scale_);
 }
 
 TrainReport Trainer::report() const {

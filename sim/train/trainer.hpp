@@ -43,6 +43,17 @@ class Diverged : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Overflows and underflows are counted once in this many steps.
+inline constexpr std::int64_t count_interval = 64;
+
+// How far a run goes.
+struct RunLength {
+  std::int64_t images = 0;  // of an epoch
+  std::int64_t batch = 1;
+  std::int64_t steps_per_epoch = 1;
+  std::int64_t steps = 0;  // in all
+};
+
 // Everything that a run is between two steps, besides the model.
 struct RunState {
   std::int64_t step = 0;  // that comes next

@@ -141,6 +141,58 @@ TEST(Train, BadInputIsExplained) {
   }
 }
 
+TEST(Train, NumbersAreFiniteAndDecimal) {
+  const auto complaint = [](const std::string& option, const std::string& value) {
+    const Finished run = run_mantissa({"train", "--net", "none.yaml", option, value});
+    EXPECT_EQ(run.exit_code, 2);
+    return run.err;
+  };
+  for (const char* option : {"--lr", "--weight-decay"}) {
+    for (const char* value : {"nan", "inf", "-nan", "-1", "1e300", "0x1", "1,5", "x"})
+      EXPECT_NE(complaint(option, value).find("decimal number in 0..1"), std::string::npos)
+          << option << value;
+    EXPECT_NE(complaint(option, "0.5").find("none.yaml"), std::string::npos);
+  }
+  for (const char* value : {"-1", "1.5", "0x10", "4294967296", "x"})
+    EXPECT_NE(complaint("--record", value).find("--record"), std::string::npos) << value;
+  // Ten, not eight: a run of 9 steps has no step 10.
+  const Scratch scratch;
+  const Finished ten =
+      run_mantissa({"train", "--net", tiny_network(scratch), "--epochs", "1", "--images", "9", "--batch", "1",
+                    "--record", "010", "--record-to", scratch.path() + "/t.safetensors"});
+  EXPECT_NE(ten.err.find("--record 10: the run has steps 0..8"), std::string::npos) << ten.err;
+}
+
+TEST(Train, NoResultOverwritesAnInputOrAnotherResult) {
+  const Scratch scratch;
+  const std::string network = tiny_network(scratch);
+  const std::string before = contents(network);
+  const std::string one = scratch.path() + "/one";
+  fs::create_symlink(network, scratch.path() + "/link");
+  fs::create_symlink("one", scratch.path() + "/to-one");  // which is not there yet
+  fs::create_hard_link(network, scratch.path() + "/hard");
+  fs::create_directory(scratch.path() + "/plots");
+  const auto complaint = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"train", "--net", network, "--epochs", "1", "--images", "10"});
+    const Finished run = run_mantissa(arguments);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(contents(network), before);
+    return run.err;
+  };
+  const std::vector<std::vector<std::string>> cases = {
+      {"--out", network},
+      {"--checkpoint", scratch.path() + "/link"},
+      {"--record", "0", "--record-to", scratch.path() + "/hard"},
+      {"--out", scratch.path() + "/../" + fs::path(scratch.path()).filename().string() + "/tiny.yaml"},
+      {"--out", one, "--checkpoint", one},
+      {"--out", one, "--record", "0", "--record-to", scratch.path() + "/./one"},
+      {"--checkpoint", one, "--record", "0", "--record-to", scratch.path() + "/to-one"},
+      {"--out", scratch.path() + "/plots/curves.svg", "--plots", scratch.path() + "/plots"},
+  };
+  for (const std::vector<std::string>& each : cases)
+    EXPECT_NE(complaint(each).find(" are one file"), std::string::npos) << each.back() << complaint(each);
+}
+
 TEST(Train, AStepThatIsOverCannotBeRecorded) {
   const Scratch scratch;
   const std::string network = tiny_network(scratch);

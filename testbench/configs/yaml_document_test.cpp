@@ -74,6 +74,18 @@ TEST(YamlDocument, IsBounded) {
   EXPECT_EQ(refused_document("a: &a [x]\nb: &b [*a, *a]\n").substr(0, 12), "f:1: anchors");
 }
 
+// What is no UTF-8 would only be noticed when a report is written, after hours.
+TEST(YamlDocument, BytesThatAreNoUtf8AreRefusedAtTheDoor) {
+  for (const char* text : {"\x80", "\xC3", "\xC0\xAF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                           "\xE2\x82", "\xF0\x9F\x98", "\xC3\xC3"}) {
+    EXPECT_EQ(refusal([&] { YamlDocument("a: 1\nname: x" + std::string(text) + "\n", "f"); }),
+              "f:2: this is not UTF-8");
+  }
+  for (const char* text :
+       {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF"})
+    EXPECT_EQ(refusal([&] { YamlDocument("name: x" + std::string(text) + "\n", "f"); }), "(accepted)");
+}
+
 TEST(YamlMap, ReadsAndComplains) {
   const YamlDocument document("n: 5\nd: 2.5\nyes: true\nname: x\nmany: [1, 2]\ninside: {k: v}\n", "f");
   YamlMap map(document, "thing");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/trace/layer_records.hpp"
 #include "sim/train/model.hpp"
 #include "sim/train/network_yaml.hpp"
 #include "testbench/support/refusal.hpp"
@@ -64,6 +65,34 @@ TEST(Network, RefusesWithFileAndLine) {
             std::string::npos);
   EXPECT_NE(refusal([] { load_network("resnet9"); }).find("shipped are lenet, mlp, resnet8"),
             std::string::npos);
+}
+
+// Whatever is trained can be recorded, and the record read: the rule of a trace holds from the start.
+TEST(Network, NamesOfLayersAreThoseThatATraceMayHave) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"''", "the layer's name is empty"},
+      {"'" + std::string(201, 'n') + "'", "the layer's name has more than 200 bytes"},
+      {R"("a\tb")", "has control characters"},
+      {R"("a\eb")", "has control characters"},
+      {R"("a\0b")", "has control characters"},
+      {R"("\x7f")", "has control characters"},
+      {"'" + std::string(200, 'n') + "'", ""},
+      {"dots.and.input", ""},
+      {"größe", ""},
+      {R"('"quoted", [1]')", ""}};
+  for (const auto& [yaml, why] : names) {
+    const std::string text = "name: n\nlayers:\n  - {kind: linear, name: " + yaml + ", out: 10}\n";
+    Network network;
+    const std::string refused = refusal([&] { network = parse_network(text, "n.yaml"); });
+    if (!why.empty()) {
+      EXPECT_EQ(refused.rfind("n.yaml:3: name: ", 0), 0U) << refused;
+      EXPECT_NE(refused.find(why), std::string::npos) << refused;
+      continue;
+    }
+    ASSERT_EQ(refused, "(accepted)") << yaml;
+    const std::string record = trace::layers_json(trace_layers(network));
+    EXPECT_EQ(trace::parse_layers(record, "t").at(0).name, network.nodes.at(0).name);
+  }
 }
 
 }  // namespace
