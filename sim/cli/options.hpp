@@ -34,6 +34,27 @@ CLI::Validator whole_number(Integer min, Integer max) {
           ""};
 }
 
+// Whole numbers with commas between them: CLI11 alone drops what is empty between two of them.
+template <typename Integer>
+CLI::Option* add_numbers(CLI::App& command, const std::string& name, std::vector<Integer>& numbers,
+                         Integer min, Integer max, const std::string& description) {
+  const auto read = [&numbers, name, min, max](const std::vector<std::string>& texts) {
+    const CLI::Validator number = whole_number(min, max);
+    for (const std::string& text : texts) {
+      for (std::size_t start = 0, end = 0; end != std::string::npos; start = end + 1) {
+        end = text.find(',', start);
+        std::string piece = text.substr(start, end == std::string::npos ? end : end - start);
+        if (const std::string problem = number(piece); !problem.empty())
+          throw CLI::ValidationError(name, problem);
+        Integer value = 0;
+        std::from_chars(piece.data(), piece.data() + piece.size(), value);
+        numbers.push_back(value);
+      }
+    }
+  };
+  return command.add_option_function<std::vector<std::string>>(name, read, description)->type_name("N,N");
+}
+
 // For ->transform(): finite decimal numbers from `min` to `max`. CLI11 alone takes nan, inf and hex, too.
 inline CLI::Validator real_number(double min, double max) {
   return {[min, max](std::string& text) {

@@ -188,9 +188,8 @@ void add_replay(CLI::App& program) {
   command->add_option("--threads", options->threads, "number of threads; results do not depend on it")
       ->transform(whole_number<int>(1, 1024))
       ->capture_default_str();
-  command->add_option("--steps", options->steps, "replay only these recorded steps")
-      ->delimiter(',')
-      ->transform(whole_number<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max()));
+  add_numbers<std::uint32_t>(*command, "--steps", options->steps, 0,
+                             std::numeric_limits<std::uint32_t>::max(), "replay only these recorded steps");
   command->add_option("--loss-scale", options->loss_scale,
                       "overrides the recipe's loss scale: 'none', or the exponent of a power of two");
   add_size_limits(*command, options->limits);

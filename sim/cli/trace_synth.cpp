@@ -144,10 +144,8 @@ void add_trace_synth(CLI::App& trace) {
       ->transform(whole_number(std::int64_t{1}, most_images))
       ->capture_default_str();
   command->add_option("--image", options->image, "input of a resnet (default 224x224)")->type_name("HxW");
-  command->add_option("--widths", options->widths, "an mlp's input and layers (default 784,512,512,10)")
-      ->delimiter(',')
-      ->transform(whole_number(std::int64_t{1}, largest_width))
-      ->type_name("N,N,...");
+  add_numbers<std::int64_t>(*command, "--widths", options->widths, 1, largest_width,
+                            "an mlp's input and layers (default 784,512,512,10)");
   command->add_option("--tokens", options->tokens, "tokens in a transformer's sequence (default 128)")
       ->transform(whole_number(std::int64_t{1}, largest_width));
   command->add_option("--width", options->width, "width of a transformer (default 512)")

@@ -191,9 +191,9 @@ void add_train(CLI::App& program) {
       ->transform(real_number(0, 1));
   command->add_option("--data", options->data, "directory with the four gzipped files of Fashion-MNIST")
       ->capture_default_str();
-  command->add_option("--record", options->record, "record these steps, counted from 0, in a trace")
-      ->delimiter(',')
-      ->transform(whole_number<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max()));
+  add_numbers<std::uint32_t>(*command, "--record", options->record, 0,
+                             std::numeric_limits<std::uint32_t>::max(),
+                             "record these steps, counted from 0, in a trace");
   command->add_option("--record-to", options->record_to, "file for that trace")->capture_default_str();
   command->add_option("--checkpoint", options->run.checkpoint, "file for the state of the run")
       ->type_name("FILE");

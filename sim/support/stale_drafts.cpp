@@ -1,4 +1,5 @@
 // Drafts and what keeps them: names, locks, and what becomes of those whose program is gone.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -6,17 +7,16 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "sim/support/draft_files.hpp"
+#include "sim/support/remove_tree.hpp"
 
 namespace mantissa {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view draft_start = ".mantissa-";
 constexpr std::string_view draft_end = ".tmp";
@@ -34,15 +34,14 @@ bool is_draft_name(std::string_view name) {
 }
 
 // Ours to remove: not another user's, nothing behind a link, and nobody has the lock.
-void remove_if_stale(const fs::path& path) {
+void remove_if_stale(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status {};
   const bool ours = ::fstat(descriptor, &status) == 0 && status.st_uid == ::geteuid() &&
                     (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
   if (ours && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
-    std::error_code ignored;  // whatever is in the way here is in nobody else's
-    fs::remove_all(path, ignored);
+    remove_tree(AT_FDCWD, path.c_str());  // whatever is in the way here is in nobody else's
   }
   ::close(descriptor);
 }
@@ -63,10 +62,11 @@ bool keep_draft(int descriptor) {
 }
 
 void remove_stale_drafts(const std::string& directory) {
-  std::error_code unreadable;  // a directory that cannot be listed may still be written to
-  for (fs::directory_iterator entry(directory, unreadable), end; !unreadable && entry != end;
-       entry.increment(unreadable)) {
-    if (is_draft_name(entry->path().filename().native())) remove_if_stale(entry->path());
+  // Not std::filesystem's iterator: where there is no memory for it, it ends the program.
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
+  if (!entries) return;  // a directory that cannot be listed may still be written to
+  while (const dirent* entry = ::readdir(entries.get())) {
+    if (is_draft_name(entry->d_name)) remove_if_stale(directory + "/" + entry->d_name);
   }
 }
 

@@ -153,8 +153,8 @@ TEST(Train, NumbersAreFiniteAndDecimal) {
           << option << value;
     EXPECT_NE(complaint(option, "0.5").find("none.yaml"), std::string::npos);
   }
-  for (const char* value : {"-1", "1.5", "0x10", "4294967296", "x"})
-    EXPECT_NE(complaint("--record", value).find("--record"), std::string::npos) << value;
+  for (const char* value : {"-1", "1.5", "0x10", "4294967296", "x", "1,,2", ",1", "1,"})
+    EXPECT_NE(complaint("--record", value).find("--record: "), std::string::npos) << value;
   // Ten, not eight: a run of 9 steps has no step 10.
   const Scratch scratch;
   const Finished ten =
