@@ -58,7 +58,15 @@ void Architecture::check() const {
   check_range("b_buffer_bytes", b_buffer_bytes, 1, Bounds::buffer_bytes);
   check_range("dram_latency_cycles", dram_latency_cycles, 0, Bounds::dram_latency_cycles);
   check_range("dram_burst_bytes", dram_burst_bytes, 1, Bounds::dram_burst_bytes);
-  check_range("dram_burst_cycles", dram_burst_cycles, 1, Bounds::dram_burst_cycles);
+  if (dram_burst_cycles.numerator < 1 || dram_burst_cycles.denominator < 1 ||
+      dram_burst_cycles.value() > static_cast<double>(Bounds::dram_burst_cycles)) {
+    throw std::invalid_argument("dram_burst_cycles " + std::to_string(dram_burst_cycles.value()) +
+                                " is out of range; allowed: above 0, at most " +
+                                std::to_string(Bounds::dram_burst_cycles));
+  }
+  check_range("c_buffer_bytes", c_buffer_bytes, 1, Bounds::buffer_bytes);
+  check_range("dram_outstanding", dram_outstanding, 1, Bounds::outstanding);
+  check_range("fp32_macs_per_cycle", fp32_macs_per_cycle, 1, std::int64_t{Bounds::side} * Bounds::side);
   check_range("norm_lanes", norm_lanes, 1, Bounds::side);
   if (!(clock_mhz >= Bounds::min_clock_mhz && clock_mhz <= Bounds::max_clock_mhz)) {
     throw std::invalid_argument("clock_mhz " + std::to_string(clock_mhz) +

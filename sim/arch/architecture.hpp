@@ -24,6 +24,7 @@ struct ArchitectureLimits {
   static constexpr int pipe_latency = 1024;
   static constexpr std::int64_t buffer_bytes = std::int64_t{1} << 40;
   static constexpr std::int64_t dram_latency_cycles = 1 << 20;
+  static constexpr int outstanding = 1024;  // transfers
   static constexpr std::int64_t dram_burst_bytes = 1 << 20;
   static constexpr std::int64_t dram_burst_cycles = 1 << 12;
   // Of a machine that is simulated cycle by cycle, and so takes memory for all that it has.
@@ -33,6 +34,20 @@ struct ArchitectureLimits {
   static constexpr std::int64_t simulated_buffer = 1LL << 30;  // bytes
   static constexpr double min_clock_mhz = 0.001;
   static constexpr double max_clock_mhz = 1e6;
+};
+
+// A number of cycles that need not be whole.
+struct Ratio {
+  constexpr Ratio(std::int64_t whole) : numerator(whole) {}  // NOLINT: a number of cycles is one
+  constexpr Ratio(std::int64_t n, std::int64_t d) : numerator(n), denominator(d) {}
+  std::int64_t numerator;
+  std::int64_t denominator = 1;
+  constexpr double value() const { return static_cast<double>(numerator) / static_cast<double>(denominator); }
+  // Rounded up.
+  constexpr std::int64_t times(std::int64_t count) const {
+    const auto product = static_cast<__int128>(count) * numerator;
+    return static_cast<std::int64_t>((product + denominator - 1) / denominator);
+  }
 };
 
 struct Architecture {
@@ -51,8 +66,12 @@ struct Architecture {
   std::int64_t b_buffer_bytes = std::int64_t{64} * 1024;
   std::int64_t dram_latency_cycles = 40;
   std::int64_t dram_burst_bytes = 64;
-  std::int64_t dram_burst_cycles = 8;
-  int norm_lanes = 16;  // batch norm units side by side, one channel each
+  Ratio dram_burst_cycles = 8;
+  // Of the second machine, mapping auto.
+  std::int64_t c_buffer_bytes = std::int64_t{64} * 1024;
+  int dram_outstanding = 4;      // transfers in flight
+  int fp32_macs_per_cycle = 16;  // of layers with FP32 operands
+  int norm_lanes = 16;           // batch norm units side by side, one channel each
   double clock_mhz = 500;
   std::string energy = "horowitz45";  // name or path of the energy table
 
@@ -62,6 +81,10 @@ struct Architecture {
   void check_simulated() const;
   SkipWindow skip_window(bool skip) const {
     return {.rows = rows, .window = window, .depth = depth, .port = port, .skip = skip};
+  }
+  // How long the data of a transfer takes, without the latency before it.
+  std::int64_t data_cycles(std::int64_t bytes) const {
+    return dram_burst_cycles.times((bytes + dram_burst_bytes - 1) / dram_burst_bytes);
   }
   // Multiply-accumulates per second if every element works in every cycle.
   double peak_macs_per_second() const { return clock_mhz * 1e6 * rows * cols; }

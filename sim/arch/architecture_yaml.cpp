@@ -48,7 +48,9 @@ Architecture read_architecture(const YamlDocument& document) {
   root.read("b_buffer_bytes", arch.b_buffer_bytes, {one, Bounds::buffer_bytes});
   root.read("dram_latency_cycles", arch.dram_latency_cycles, {zero, Bounds::dram_latency_cycles});
   root.read("dram_burst_bytes", arch.dram_burst_bytes, {one, Bounds::dram_burst_bytes});
-  root.read("dram_burst_cycles", arch.dram_burst_cycles, {one, Bounds::dram_burst_cycles});
+  std::int64_t burst_cycles = arch.dram_burst_cycles.numerator;
+  root.read("dram_burst_cycles", burst_cycles, {one, Bounds::dram_burst_cycles});
+  arch.dram_burst_cycles = burst_cycles;
   root.read("norm_lanes", arch.norm_lanes, {1, Bounds::side});
   root.read("clock_mhz", arch.clock_mhz, {Bounds::min_clock_mhz, Bounds::max_clock_mhz});
   root.read("energy", arch.energy);

@@ -33,12 +33,16 @@ struct GemmCycles {
   std::uint64_t stall_drain = 0;
   std::uint64_t dram_bytes = 0;         // that the DMA moved
   std::uint64_t dram_bytes_unique = 0;  // sizes of A, B and C
+  std::uint64_t tensor_bytes = 0;       // of the tensors, not lowered: what must be moved
   std::uint64_t sram_bytes = 0;
   std::uint64_t a_taken = 0;   // elements of A that rows in use took
   std::uint64_t b_staged = 0;  // elements of B written into the staging registers
   std::uint64_t drained = 0;   // elements of C
-  std::uint64_t macs = 0;      // executed
-  std::uint64_t skipped = 0;   // macs + skipped = m * n * k
+  // Of the second machine: sums that went from the accumulators to the buffer C, and back.
+  std::uint64_t sums_stored = 0;
+  std::uint64_t sums_loaded = 0;
+  std::uint64_t macs = 0;     // executed
+  std::uint64_t skipped = 0;  // macs + skipped = m * n * k
   std::uint64_t tiles = 0;
   std::uint64_t steps = 0;
 

@@ -6,9 +6,8 @@ namespace mantissa {
 
 // One engine: a transfer starts when the one before it has ended.
 void GemmTimeline::transfer(std::int64_t bytes, std::uint64_t not_before) {
-  const std::int64_t bursts = (bytes + arch_.dram_burst_bytes - 1) / arch_.dram_burst_bytes;
   dma_free_ = std::max(dma_free_, not_before) +
-              static_cast<std::uint64_t>(arch_.dram_latency_cycles + bursts * arch_.dram_burst_cycles);
+              static_cast<std::uint64_t>(arch_.dram_latency_cycles + arch_.data_cycles(bytes));
   cost_.dram_bytes += static_cast<std::uint64_t>(bytes);
 }
 

@@ -78,9 +78,9 @@ class Timeline {
  private:
   void transfer(std::uint64_t size, std::uint64_t not_before) {
     if (size == 0) return;
-    const auto burst = static_cast<std::uint64_t>(arch_.dram_burst_bytes);
-    dma_free_ = std::max(dma_free_, not_before) + static_cast<std::uint64_t>(arch_.dram_latency_cycles) +
-                (size + burst - 1) / burst * static_cast<std::uint64_t>(arch_.dram_burst_cycles);
+    dma_free_ = std::max(dma_free_, not_before) +
+                static_cast<std::uint64_t>(arch_.dram_latency_cycles +
+                                           arch_.data_cycles(static_cast<std::int64_t>(size)));
     cost_.dram_bytes += size;
   }
   // Of the step before.

@@ -26,6 +26,7 @@ struct CyclesOptions {
   std::string array = "16x16";
   std::string gemm;
   Architecture arch;
+  std::int64_t burst_cycles = Architecture().dram_burst_cycles.numerator;
   bool skip = false;  // said so; it is the default
   bool no_skip = false;
   bool no_memory = false;
@@ -233,6 +234,7 @@ void run_cycles(CyclesOptions& options) {
   }
   options.arch.rows = static_cast<int>(array[0]);
   options.arch.cols = static_cast<int>(array[1]);
+  options.arch.dram_burst_cycles = options.burst_cycles;
   options.arch.dataflow = parse_dataflow(options.dataflow);
   const GemmShape shape{.m = gemm[0], .n = gemm[1], .k = gemm[2]};
   const bool os_skip = options.arch.dataflow == Dataflow::os_skip;
@@ -290,8 +292,7 @@ void add_cycles(CLI::App& program) {
   number("--dram-latency", arch.dram_latency_cycles, std::int64_t{0}, std::int64_t{1} << 20,
          "cycles before a transfer's first burst");
   number("--burst-bytes", arch.dram_burst_bytes, std::int64_t{1}, std::int64_t{1} << 20, "bytes per burst");
-  number("--burst-cycles", arch.dram_burst_cycles, std::int64_t{1}, std::int64_t{1} << 12,
-         "cycles per burst");
+  number("--burst-cycles", options->burst_cycles, std::int64_t{1}, std::int64_t{1} << 12, "cycles per burst");
   only(command->add_flag("--no-memory", options->no_memory, "model the array alone: no DRAM, no drain"));
   only(command->add_flag("--speedup", options->speedup,
                          "show the speed-up of training at Depth 1, 2, 4 and Port 2, 4, 8, 16"));

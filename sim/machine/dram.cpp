@@ -33,7 +33,7 @@ bool Dram::access(tlm::tlm_generic_payload& payload) {
 void Dram::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!access(payload)) return;
   const std::int64_t bursts = (payload.get_data_length() + burst_bytes_ - 1) / burst_bytes_;
-  delay += cycle_ * static_cast<double>(latency_cycles_ + bursts * burst_cycles_);
+  delay += cycle_ * static_cast<double>(latency_cycles_ + burst_cycles_.times(bursts));
 }
 
 unsigned Dram::transport_dbg(tlm::tlm_generic_payload& payload) {

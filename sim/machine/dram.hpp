@@ -28,7 +28,7 @@ class Dram : public sc_core::sc_module {
 
   std::int64_t latency_cycles_;
   std::int64_t burst_bytes_;
-  std::int64_t burst_cycles_;
+  Ratio burst_cycles_;
   sc_core::sc_time cycle_;
   std::vector<std::uint8_t> bytes_;
 };

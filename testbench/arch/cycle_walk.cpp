@@ -184,8 +184,9 @@ class Machine {
   }
 
   void queue(Transfer::Kind kind, Count of, Count bytes) {
-    Count cycles = arch_.dram_latency_cycles;
-    for (Count left = bytes; left > 0; left -= arch_.dram_burst_bytes) cycles += arch_.dram_burst_cycles;
+    Count bursts = 0;
+    for (Count left = bytes; left > 0; left -= arch_.dram_burst_bytes) ++bursts;
+    const Count cycles = arch_.dram_latency_cycles + arch_.dram_burst_cycles.times(bursts);
     transfers_.push_back({kind, of, bytes, cycles});
     cost_.dram_bytes += static_cast<std::uint64_t>(bytes);
   }

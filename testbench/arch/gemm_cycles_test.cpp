@@ -93,7 +93,7 @@ TEST(GemmCycles, CasesOfAnotherProgram) {
     arch.b_buffer_bytes = machine.at("b_buffer");
     arch.dram_latency_cycles = machine.at("dram_latency");
     arch.dram_burst_bytes = machine.at("burst_bytes");
-    arch.dram_burst_cycles = machine.at("burst_cycles");
+    arch.dram_burst_cycles = machine.at("burst_cycles").get<std::int64_t>();
     const GemmShape shape{.m = one.at("M"),
                           .n = one.at("N"),
                           .k = one.at("K"),

@@ -34,8 +34,8 @@ std::string text_of(const Sample& sample) {
          std::to_string(arch.port) + " latency " + std::to_string(arch.pipe_latency) +
          (arch.acc_double_buffer ? " two sets" : "") + " buffers " + std::to_string(arch.a_buffer_bytes) +
          "," + std::to_string(arch.b_buffer_bytes) + " DRAM " + std::to_string(arch.dram_latency_cycles) +
-         "," + std::to_string(arch.dram_burst_bytes) + "," + std::to_string(arch.dram_burst_cycles) + " " +
-         text_of(sample.formats) + ": " + sample.job.text();
+         "," + std::to_string(arch.dram_burst_bytes) + "," + std::to_string(arch.dram_burst_cycles.value()) +
+         " " + text_of(sample.formats) + ": " + sample.job.text();
 }
 
 TEST(Accelerator, RandomMachinesAsGoldenModelAndClosedForm) {
@@ -119,7 +119,7 @@ TEST(Accelerator, CasesOfAnotherProgram) {
     sample.arch.b_buffer_bytes = arch["b_buffer"];
     sample.arch.dram_latency_cycles = arch["dram_latency"];
     sample.arch.dram_burst_bytes = arch["burst_bytes"];
-    sample.arch.dram_burst_cycles = arch["burst_cycles"];
+    sample.arch.dram_burst_cycles = arch["burst_cycles"].get<std::int64_t>();
     OwnedJob& job = sample.job;
     job.m = cases[i]["M"];
     job.n = cases[i]["N"];

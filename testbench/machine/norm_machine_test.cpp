@@ -22,7 +22,7 @@ struct Sample {
     return norm.text() + ", " + std::to_string(arch.norm_lanes) + " lanes, buffers " +
            std::to_string(arch.a_buffer_bytes) + "," + std::to_string(arch.b_buffer_bytes) + " DRAM " +
            std::to_string(arch.dram_latency_cycles) + "," + std::to_string(arch.dram_burst_bytes) + "," +
-           std::to_string(arch.dram_burst_cycles);
+           std::to_string(arch.dram_burst_cycles.value());
   }
 };
 
