@@ -7,13 +7,10 @@
 #include <string>
 
 #include "sim/arch/gemm_timeline.hpp"
+#include "sim/arch/sizes.hpp"
 
 namespace mantissa {
 namespace {
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-// n elements, packed.
-constexpr std::int64_t bytes(std::int64_t n, int bits) { return ceil_div(n * bits, 8); }
 
 std::string text_of(const GemmShape& shape) {
   return fmt::format("GEMM of M {}, N {}, K {}", shape.m, shape.n, shape.k);
@@ -35,8 +32,8 @@ struct Cut {
         tile_cols(ceil_div(shape.n, arch.cols)),
         step_k(step_length(arch, shape)),
         segments(ceil_div(shape.k, step_k)),
-        a_stays(bytes(arch.rows * shape.k, shape.a_bits) <= arch.a_buffer_bytes / 2),
-        b_stays(bytes(shape.k * shape.n, shape.b_bits) <= arch.b_buffer_bytes) {}
+        a_stays(packed_bytes(arch.rows * shape.k, shape.a_bits) <= arch.a_buffer_bytes / 2),
+        b_stays(packed_bytes(shape.k * shape.n, shape.b_bits) <= arch.b_buffer_bytes) {}
 
   std::int64_t tile_rows;
   std::int64_t tile_cols;
@@ -146,12 +143,12 @@ std::int64_t step_length(const Architecture& arch, const GemmShape& shape) {
   check_shape(shape);
   const std::int64_t half_a = arch.a_buffer_bytes / 2;
   const std::int64_t half_b = arch.b_buffer_bytes / 2;
-  if (bytes(arch.rows * shape.k, shape.a_bits) <= half_a &&
-      bytes(shape.k * arch.cols, shape.b_bits) <= half_b) {
+  if (packed_bytes(arch.rows * shape.k, shape.a_bits) <= half_a &&
+      packed_bytes(shape.k * arch.cols, shape.b_bits) <= half_b) {
     return shape.k;
   }
-  const std::int64_t a_window = bytes(std::int64_t{arch.rows} * arch.window, shape.a_bits);
-  const std::int64_t b_window = bytes(std::int64_t{arch.window} * arch.cols, shape.b_bits);
+  const std::int64_t a_window = packed_bytes(std::int64_t{arch.rows} * arch.window, shape.a_bits);
+  const std::int64_t b_window = packed_bytes(std::int64_t{arch.window} * arch.cols, shape.b_bits);
   const std::int64_t windows = std::min(half_a / a_window, half_b / b_window);
   if (windows == 0) {
     const bool a = half_a < a_window;
@@ -189,22 +186,22 @@ GemmCycles gemm_cycles(const Architecture& arch, const GemmShape& shape, bool sk
         const std::int64_t k = row.length(segment);
         const bool loads_a = !cut.a_stays || tile_col == 0;
         const bool loads_b = !cut.b_stays || tile_row == 0;
-        timeline.step({.a_bytes = loads_a ? bytes(row.rows_in_use() * k, shape.a_bits) : 0,
-                       .b_bytes = loads_b ? bytes(k * cols, shape.b_bits) : 0,
+        timeline.step({.a_bytes = loads_a ? packed_bytes(row.rows_in_use() * k, shape.a_bits) : 0,
+                       .b_bytes = loads_b ? packed_bytes(k * cols, shape.b_bits) : 0,
                        .c_bytes_before = c_bytes,
                        .compute = row.cycles(segment),
                        .opens_tile = segment == 0,
                        .closes_tile = segment == cut.segments - 1});
       }
-      c_bytes = bytes(row.rows_in_use() * cols, shape.c_bits);
+      c_bytes = packed_bytes(row.rows_in_use() * cols, shape.c_bits);
       cost.macs += row.elements_taken() * static_cast<std::uint64_t>(cols);
     }
     cost.a_taken += row.elements_taken() * static_cast<std::uint64_t>(cut.tile_cols);
   }
   timeline.finish(c_bytes, cost);
-  cost.dram_bytes_unique = static_cast<std::uint64_t>(bytes(shape.m * shape.k, shape.a_bits) +
-                                                      bytes(shape.k * shape.n, shape.b_bits) +
-                                                      bytes(shape.m * shape.n, shape.c_bits));
+  cost.dram_bytes_unique = static_cast<std::uint64_t>(packed_bytes(shape.m * shape.k, shape.a_bits) +
+                                                      packed_bytes(shape.k * shape.n, shape.b_bits) +
+                                                      packed_bytes(shape.m * shape.n, shape.c_bits));
   cost.b_staged = static_cast<std::uint64_t>(shape.k * shape.n * cut.tile_rows);
   cost.drained = static_cast<std::uint64_t>(shape.m * shape.n);
   cost.sram_bytes = cost.dram_bytes + (cost.a_taken * shape.a_bits + 7) / 8 +

@@ -4,15 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "sim/machine/packed.hpp"
+#include "sim/arch/sizes.hpp"
 
 namespace mantissa {
-namespace {
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
 GemmPlan::GemmPlan(const Architecture& arch, const GemmShape& shape)
     : shape_(shape),
       rows_(arch.rows),

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-namespace mantissa {
+#include "sim/arch/sizes.hpp"
 
-constexpr std::int64_t packed_bytes(std::int64_t elements, int bits) { return (elements * bits + 7) / 8; }
+namespace mantissa {
 
 inline std::uint32_t packed_element(std::span<const std::uint8_t> bytes, std::int64_t index, int bits) {
   if (bits == 8) return bytes[index];

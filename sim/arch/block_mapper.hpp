@@ -1,0 +1,20 @@
+// How a pass is cut best (ARITHMETIC.md 7, "Blocks"): the mapping with the fewest cycles, then the fewest
+// bytes.
+#pragma once
+
+#include "sim/arch/block_cycles.hpp"
+
+namespace mantissa {
+
+struct MappedCost {
+  BlockMapping mapping;
+  BlockCost cost;
+};
+
+// Sizes are tried that cut rows, columns and K into 1, 2, 3, 4, 6, 8, ... parts. A rough count of bytes ranks
+// them, the closed form with a guessed share of zeros judges the best of these, and the exact one decides
+// among the last. Throws std::invalid_argument where no mapping fits the buffers: what is too small, and what
+// would do.
+MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero);
+
+}  // namespace mantissa

@@ -1,0 +1,120 @@
+#include "sim/arch/block_timeline.hpp"
+
+#include <algorithm>
+
+namespace mantissa {
+
+BlockTimeline::BlockTimeline(const Architecture& arch, bool two, std::int64_t blocks)
+    : arch_(arch), two_(two), ends_(static_cast<std::size_t>(arch.dram_outstanding)) {
+  blocks_.reserve(static_cast<std::size_t>(blocks));
+}
+
+// One queue: transfers are issued in order, and their data follows one after the other.
+void BlockTimeline::transfer(std::int64_t bytes, std::uint64_t allowed) {
+  std::uint64_t& end = ends_[transfers_++ % ends_.size()];
+  issue_ = std::max({issue_, end, allowed});
+  data_end_ = std::max(issue_ + static_cast<std::uint64_t>(arch_.dram_latency_cycles), data_end_) +
+              static_cast<std::uint64_t>(arch_.data_cycles(bytes));
+  end = data_end_;
+  cost_.dram_bytes += static_cast<std::uint64_t>(bytes);
+}
+
+void BlockTimeline::load(const Load& load) {
+  if (load.bytes == 0) return;
+  const std::uint64_t allowed = load.early ? step_start_ : compute_end_;
+  transfer(load.bytes, steps_ == 1 ? 0 : allowed);
+  loaded_ = data_end_;
+}
+
+void BlockTimeline::write_back() {
+  Block& block = blocks_[written_++];
+  const std::uint64_t begin = data_end_;
+  transfer(block.bytes, block.drained);
+  block.written = data_end_;
+  write_backs_.push_back({begin, data_end_});
+}
+
+void BlockTimeline::name_idle(std::uint64_t start, std::uint64_t room) {
+  std::uint64_t idle = compute_end_;
+  cost_.stall_drain += next_start_ - idle;
+  idle = next_start_;
+  if (room > idle) {
+    const std::uint64_t drained = std::clamp(blocks_[block_ - (two_ ? 2 : 1)].drained, idle, room);
+    cost_.stall_drain += drained - idle;
+    cost_.stall_write_back += room - drained;
+    idle = room;
+  }
+  std::uint64_t written = 0;
+  for (const Interval& each : write_backs_) {
+    const std::uint64_t begin = std::max(each.begin, idle);
+    const std::uint64_t end = std::min(each.end, start);
+    if (end > begin) written += end - begin;
+  }
+  std::erase_if(write_backs_, [&](const Interval& each) { return each.end <= start; });
+  cost_.stall_write_back += written;
+  cost_.stall_load += start - idle - written;
+}
+
+void BlockTimeline::step(const Step& step) {
+  ++steps_;
+  if (step.opens_block) {
+    ++block_;
+    steps_in_block_ = 0;
+    sums_in_c_ = 0;
+  }
+  ++steps_in_block_;
+  load(step.a);
+  load(step.b);
+  // Behind these loads: with one block in C the write-back that this block waits for, with two the one that
+  // the next block will wait for, once this block has begun.
+  if (two_) {
+    const bool second = steps_in_block_ == 2;
+    const bool follows_short_block = steps_in_block_ == 1 && written_ < block_ - 1;
+    if ((second && block_ >= 1) || follows_short_block) write_back();
+  } else if (step.opens_block && block_ >= 1) {
+    write_back();
+  }
+  std::uint64_t room = 0;
+  const std::int64_t in_the_way = block_ - (two_ ? 2 : 1);
+  if (step.opens_block && in_the_way >= 0) room = blocks_[in_the_way].written;
+
+  step_start_ = std::max({next_start_, loaded_, room});
+  name_idle(step_start_, room);
+  compute_end_ = next_start_ = step_start_;
+  if (step.opens_block) sums_in_c_ = step_start_;
+}
+
+void BlockTimeline::tile(std::uint64_t compute, bool exchange) {
+  cost_.stall_drain += next_start_ - compute_end_;
+  compute_end_ = next_start_ + compute;
+  cost_.compute += compute;
+  next_start_ = compute_end_;
+  if (!exchange) return;
+  next_start_ = std::max(compute_end_, exchange_done_);
+  const auto rows = static_cast<std::uint64_t>(arch_.rows);
+  exchange_done_ = next_start_ + rows + 1;
+  sums_in_c_ = next_start_ + rows + 2;
+}
+
+void BlockTimeline::close_block(std::uint64_t drained_rows, std::int64_t bytes) {
+  const std::uint64_t before = blocks_.empty() ? 0 : blocks_.back().drained;
+  const std::uint64_t start = std::max(sums_in_c_, before);
+  blocks_.push_back({.drained = start + drained_rows + static_cast<std::uint64_t>(arch_.pipe_latency),
+                     .written = 0,
+                     .bytes = bytes});
+}
+
+void BlockTimeline::finish(GemmCycles& cost) {
+  const std::uint64_t drained = blocks_.back().drained;
+  const std::uint64_t idle = std::max(compute_end_, drained);
+  cost_.stall_drain += idle - compute_end_;
+  while (written_ < static_cast<std::int64_t>(blocks_.size())) write_back();
+  cost_.stall_write_back += data_end_ - idle;
+  cost.compute = cost_.compute;
+  cost.stall_load = cost_.stall_load;
+  cost.stall_write_back = cost_.stall_write_back;
+  cost.stall_drain = cost_.stall_drain;
+  cost.dram_bytes = cost_.dram_bytes;
+}
+
+}  // namespace mantissa

@@ -1,0 +1,77 @@
+// When the steps of a pass load, compute, exchange sums and drain, when blocks are written back, and why the
+// array stands still (ARITHMETIC.md 7, "Blocks"). Steps and their tiles are given one by one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/arch/gemm_cycles.hpp"
+
+namespace mantissa {
+
+class BlockTimeline {
+ public:
+  // `two`: C holds two blocks. Keeps a reference.
+  BlockTimeline(const Architecture& arch, bool two, std::int64_t blocks);
+
+  struct Load {
+    std::int64_t bytes = 0;
+    bool early = false;  // there is room as soon as the step before begins
+  };
+  struct Step {
+    Load a, b;
+    bool opens_block = false;
+  };
+  void step(const Step& step);
+  // The next tile of this step. Without an exchange its sums stay where they are.
+  void tile(std::uint64_t compute, bool exchange);
+  // The present block is complete: so many rows leave the lanes, and then so many bytes are written back.
+  void close_block(std::uint64_t drained_rows, std::int64_t bytes);
+  // Writes back what is left; compute, stalls and DRAM bytes go to `cost`.
+  void finish(GemmCycles& cost);
+
+  std::uint64_t end() const { return data_end_; }
+
+ private:
+  struct Block {
+    std::uint64_t drained = 0;
+    std::uint64_t written = 0;
+    std::int64_t bytes = 0;
+  };
+  // When data moves; of write-backs only.
+  struct Interval {
+    std::uint64_t begin = 0;  // the transfer before has ended
+    std::uint64_t end = 0;
+  };
+
+  void transfer(std::int64_t bytes, std::uint64_t allowed);
+  void load(const Load& load);
+  void write_back();  // of the oldest block that has not been
+  // Names the idle cycles from the end of compute to a step's start.
+  void name_idle(std::uint64_t start, std::uint64_t room);
+
+  const Architecture& arch_;
+  bool two_;
+  std::vector<Block> blocks_;  // as far as they are closed
+  std::int64_t block_ = -1;    // the present one
+  std::int64_t written_ = 0;   // blocks in the queue
+  std::int64_t steps_in_block_ = 0;
+  std::int64_t steps_ = 0;
+
+  std::vector<std::uint64_t> ends_;  // of the last transfers, by their number mod dram_outstanding
+  std::size_t transfers_ = 0;
+  std::uint64_t issue_ = 0;            // of the last transfer
+  std::uint64_t data_end_ = 0;         // of the last transfer
+  std::uint64_t loaded_ = 0;           // all loads so far
+  std::vector<Interval> write_backs_;  // that may still matter
+
+  std::uint64_t step_start_ = 0;
+  std::uint64_t compute_end_ = 0;
+  std::uint64_t next_start_ = 0;  // of a tile: its accumulators are free
+  std::uint64_t exchange_done_ = 0;
+  std::uint64_t sums_in_c_ = 0;  // of the present block
+  bool first_tile_ = false;      // of the step
+  GemmCycles cost_;
+};
+
+}  // namespace mantissa
