@@ -65,6 +65,7 @@ void Architecture::check() const {
                                 std::to_string(Bounds::dram_burst_cycles));
   }
   check_range("c_buffer_bytes", c_buffer_bytes, 1, Bounds::buffer_bytes);
+  check_range("sum_rows", sum_rows, 1, Bounds::side);
   check_range("dram_outstanding", dram_outstanding, 1, Bounds::outstanding);
   check_range("fp32_macs_per_cycle", fp32_macs_per_cycle, 1, std::int64_t{Bounds::side} * Bounds::side);
   check_range("norm_lanes", norm_lanes, 1, Bounds::side);

@@ -69,6 +69,7 @@ struct Architecture {
   Ratio dram_burst_cycles = 8;
   // Of the second machine, mapping auto.
   std::int64_t c_buffer_bytes = std::int64_t{64} * 1024;
+  int sum_rows = 1;              // rows of sums to and from C in a cycle, and drained
   int dram_outstanding = 4;      // transfers in flight
   int fp32_macs_per_cycle = 16;  // of layers with FP32 operands
   int norm_lanes = 16;           // batch norm units side by side, one channel each
@@ -86,6 +87,8 @@ struct Architecture {
   std::int64_t data_cycles(std::int64_t bytes) const {
     return dram_burst_cycles.times((bytes + dram_burst_bytes - 1) / dram_burst_bytes);
   }
+  // Cycles that the rows of a tile take to the buffer C.
+  std::int64_t sum_cycles() const { return (rows + sum_rows - 1) / sum_rows; }
   // Multiply-accumulates per second if every element works in every cycle.
   double peak_macs_per_second() const { return clock_mhz * 1e6 * rows * cols; }
 };

@@ -125,8 +125,7 @@ class Machine {
       if (i + 1 < steps.size() && !steps[i + 1].opens_block) continue;
       const Rectangle block = plan_.outputs(steps[i].block);
       const std::int64_t sets = ceil_div(block.rows(), arch_.rows) * ceil_div(block.cols(), arch_.cols);
-      timeline.close_block(static_cast<std::uint64_t>(sets * arch_.rows),
-                           packed_bytes(block.elements(), job.c_bits));
+      timeline.close_block(sets, packed_bytes(block.elements(), job.c_bits));
       cost.tiles += static_cast<std::uint64_t>(sets);
     }
     timeline.finish(cost);

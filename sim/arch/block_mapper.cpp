@@ -39,6 +39,8 @@ struct Rough {
     for (const PassPhase& phase : phases_of(g, job.pass)) {
       const std::int64_t k = weight_gradient ? g.out[1] : phase.taps_in_all();
       if (k == 0) continue;
+      phase_shares.push_back(static_cast<double>(phase.rows_per_image()) /
+                             static_cast<double>(phase.image[0] * phase.image[1]));
       unit_multiple = std::lcm(unit_multiple, arch.window / std::gcd<std::int64_t>(arch.window, k));
       const double phase_rows = weight_gradient ? static_cast<double>(job.outputs.rows())
                                                 : static_cast<double>(g.batch * phase.rows_per_image());
@@ -73,6 +75,7 @@ struct Rough {
   bool weight_gradient = false;
   std::int64_t units = 1, unit_multiple = 1, taps = 1, rows = 1, cols = 1, groups = 1;
   std::int64_t a_width = 1, row_width = 1;
+  std::vector<double> phase_shares;  // of the rows, phases with taps
   double lines_per_line = 1, halo = 0, all_lines = 1, all_input_lines = 1, b_channels = 1, macs = 0;
 };
 
@@ -180,13 +183,15 @@ std::optional<Candidate> judge(const Rough& r, const BlockMapping& mapping, doub
   const double rate = static_cast<double>(arch.dram_burst_bytes) / arch.dram_burst_cycles.value();
   const double peak = job.fp32 ? arch.fp32_macs_per_cycle : static_cast<double>(arch.rows) * arch.cols;
   const auto fill = static_cast<double>(ceil_div(arch.window, arch.port));
-  const double tile_rows = std::ceil(static_cast<double>(mapping.m_block) / arch.rows);
+  double tile_rows = 0;  // of a block, phase by phase
+  for (const double share_of_rows : r.phase_shares)
+    tile_rows += std::ceil(share_of_rows * static_cast<double>(mapping.m_block) / arch.rows);
   const double tile_cols = std::ceil(static_cast<double>(mapping.n_block) / arch.cols);
   const double tiles = tile_rows * tile_cols * cut.rows * cut.cols;
   const double used = tiles * arch.rows * arch.cols / static_cast<double>(r.rows * r.cols);
   const double compute = std::max(share * r.macs * used / peak + tiles * cut.segments * fill,
-                                  tiles * cut.segments * (arch.rows + 1));
-  const double drain = block / arch.cols + Rough::bytes(block, job.c_bits) / rate;
+                                  tiles * cut.segments * static_cast<double>(arch.sum_cycles() + 1));
+  const double drain = block / (arch.cols * arch.sum_rows) + Rough::bytes(block, job.c_bits) / rate;
   const double waits = (2 * sums > c_buffer ? cut.rows * cut.cols : 1) * drain;
   const double late = (a.late(a_buffer) + b.late(b_buffer)) / rate;
   candidate.merit = std::max(compute + late + waits, candidate.bytes / rate) + 0.03 * candidate.bytes / rate;

@@ -91,17 +91,18 @@ void BlockTimeline::tile(std::uint64_t compute, bool exchange) {
   next_start_ = compute_end_;
   if (!exchange) return;
   next_start_ = std::max(compute_end_, exchange_done_);
-  const auto rows = static_cast<std::uint64_t>(arch_.rows);
+  const auto rows = static_cast<std::uint64_t>(arch_.sum_cycles());
   exchange_done_ = next_start_ + rows + 1;
   sums_in_c_ = next_start_ + rows + 2;
 }
 
-void BlockTimeline::close_block(std::uint64_t drained_rows, std::int64_t bytes) {
+void BlockTimeline::close_block(std::int64_t tiles, std::int64_t bytes) {
   const std::uint64_t before = blocks_.empty() ? 0 : blocks_.back().drained;
   const std::uint64_t start = std::max(sums_in_c_, before);
-  blocks_.push_back({.drained = start + drained_rows + static_cast<std::uint64_t>(arch_.pipe_latency),
-                     .written = 0,
-                     .bytes = bytes});
+  blocks_.push_back(
+      {.drained = start + static_cast<std::uint64_t>(tiles * arch_.sum_cycles() + arch_.pipe_latency),
+       .written = 0,
+       .bytes = bytes});
 }
 
 void BlockTimeline::finish(GemmCycles& cost) {

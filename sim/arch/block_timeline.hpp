@@ -25,8 +25,8 @@ class BlockTimeline {
   void step(const Step& step);
   // The next tile of this step. Without an exchange its sums stay where they are.
   void tile(std::uint64_t compute, bool exchange);
-  // The present block is complete: so many rows leave the lanes, and then so many bytes are written back.
-  void close_block(std::uint64_t drained_rows, std::int64_t bytes);
+  // The present block is complete: so many tiles drain, and then so many bytes are written back.
+  void close_block(std::int64_t tiles, std::int64_t bytes);
   // Writes back what is left; compute, stalls and DRAM bytes go to `cost`.
   void finish(GemmCycles& cost);
 
