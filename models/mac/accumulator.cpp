@@ -1,5 +1,6 @@
 #include "models/mac/accumulator.hpp"
 
+#include <bit>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -114,6 +115,26 @@ bool Accumulator::stochastic() const {
 
 bool Accumulator::is_fp32_rne() const {
   return kind == Kind::plain && format == formats::fp32 && rounding == Rounding::rne();
+}
+
+int product_span(const Format& a, const Format& b) {
+  return a.max_exponent() + b.max_exponent() + 2 - (a.min_quantum() + b.min_quantum());
+}
+
+int bits_to_count(std::uint64_t n) { return n <= 1 ? 0 : static_cast<int>(std::bit_width(n - 1)); }
+
+int Accumulator::state_bits(int span, std::int64_t k) const {
+  switch (kind) {
+    case Kind::plain:
+    case Kind::fused:
+    case Kind::aligned:
+      return format.bits();
+    case Kind::chunk:
+      return format.bits() + inner_format.bits();
+    case Kind::kulisch:
+      return span + bits_to_count(static_cast<std::uint64_t>(k)) + 1;
+  }
+  refuse_kind(kind);
 }
 
 std::string Accumulator::name() const { return format.name() + " " + rounding.name() + " " + kind_name(); }

@@ -40,6 +40,9 @@ struct Accumulator {
   // One FMA of the host is one step: a plain sum in FP32, rounded rne.
   bool is_fp32_rne() const;
 
+  // Bits of a sum on its way: all that the next product needs. `span` is that of a product, see below.
+  int state_bits(int span, std::int64_t k) const;
+
   std::string kind_name() const;  // parses back
   std::string name() const;       // "fp16 sr:8 chunk:4"
 
@@ -48,6 +51,11 @@ struct Accumulator {
   // have 1..32 random bits.
   void check() const;
 };
+
+// Bits from the least product of two subnormals to the sign above the largest (ARITHMETIC.md 4, "Kulisch").
+int product_span(const Format& a, const Format& b);
+// Bits of growth of a sum of n.
+int bits_to_count(std::uint64_t n);
 
 // True iff every finite value of the format is exactly an FP32 value.
 bool exact_in_fp32(const Format& format);

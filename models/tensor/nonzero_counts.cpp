@@ -112,4 +112,62 @@ void append_nonzero_counts(const EncodedTensor& a, std::int64_t rows, std::int64
                      [](const EncodedTensor::Integers&) {}});
 }
 
+namespace {
+
+// nonzero(index): of the gradient's element.
+template <class Nonzero>
+void append_phase(const ConvShape& g, const PassPhase& phase, std::int64_t group, int window, int threads,
+                  std::vector<std::uint16_t>& counts, const Nonzero& nonzero) {
+  const std::int64_t windows = (g.out_group() * phase.taps_in_all() + window - 1) / window;
+  const std::int64_t rows = g.batch * phase.rows_per_image();
+  const std::size_t before = counts.size();
+  counts.resize(before + static_cast<std::size_t>(rows * windows));
+  std::uint16_t* const out = counts.data() + before;
+  // Where output place i meets the gradient through a tap; -1: outside.
+  const auto meets = [&](int side, std::int64_t place, std::int64_t tap) {
+    const std::int64_t at =
+        phase.first[side] + place * phase.stride[side] + g.padding[side] - tap * g.dilation[side];
+    return at < 0 || at / g.stride[side] >= g.out[side] ? -1 : at / g.stride[side];
+  };
+  parallel_ranges(rows, 256, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t image = row / phase.rows_per_image();
+      const std::int64_t line = row / phase.places[1] % phase.places[0];
+      const std::int64_t place = row % phase.places[1];
+      std::int64_t k = 0;
+      for (std::int64_t channel = 0; channel < g.out_group(); ++channel) {
+        const std::int64_t plane = (image * g.out_channels + group * g.out_group() + channel) * g.out[0];
+        for (const std::int64_t tap_row : phase.taps[0]) {
+          const std::int64_t at_row = meets(0, line, tap_row);
+          for (const std::int64_t tap_col : phase.taps[1]) {
+            const std::int64_t at = meets(1, place, tap_col);
+            if (at_row >= 0 && at >= 0 && nonzero((plane + at_row) * g.out[1] + at))
+              ++out[row * windows + k / window];
+            ++k;
+          }
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void append_phase_nonzero_counts(const EncodedTensor& first, const ConvShape& geometry,
+                                 const PassPhase& phase, std::int64_t group, int window, int threads,
+                                 std::vector<std::uint16_t>& counts) {
+  first.visit(Overloaded{
+      [&](const EncodedTensor::Fp32& form) {
+        append_phase(geometry, phase, group, window, threads, counts,
+                     [values = form.values.get()](std::int64_t i) { return values[i] != 0; });
+      },
+      [&](const EncodedTensor::Codes& form) {
+        std::vector<std::uint8_t> storage;
+        append_phase(geometry, phase, group, window, threads, counts,
+                     [codes = form.as_codes(storage, threads),
+                      mask = nonzero_mask(form.format)](std::int64_t i) { return (codes[i] & mask) != 0; });
+      },
+      [](const EncodedTensor::Integers&) {}});
+}
+
 }  // namespace mantissa

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/format/format.hpp"
+#include "models/mac/pass_phases.hpp"
 #include "models/tensor/encoded_tensor.hpp"
 
 namespace mantissa {
@@ -26,5 +27,11 @@ void append_nonzero_counts(std::span<const float> a, std::int64_t rows, std::int
 // left out: of those nothing is counted and nothing appended.
 void append_nonzero_counts(const EncodedTensor& a, std::int64_t rows, std::int64_t k, int window, int threads,
                            std::vector<std::uint16_t>& counts);
+
+// The same for the rows of one phase of a pass (ARITHMETIC.md 7, "Blocks"), of the pass's first tensor as it
+// is.
+void append_phase_nonzero_counts(const EncodedTensor& first, const ConvShape& geometry,
+                                 const PassPhase& phase, std::int64_t group, int window, int threads,
+                                 std::vector<std::uint16_t>& counts);
 
 }  // namespace mantissa

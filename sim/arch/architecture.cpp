@@ -46,6 +46,16 @@ std::string_view name_of(Dataflow dataflow) {
   throw std::logic_error("a dataflow without a name");
 }
 
+std::string_view name_of(BlockOrder order) {
+  switch (order) {
+    case BlockOrder::m_outside:
+      return "m-outside";
+    case BlockOrder::n_outside:
+      return "n-outside";
+  }
+  throw std::logic_error("an order without a name");
+}
+
 void Architecture::check() const {
   using Bounds = ArchitectureLimits;
   check_range("rows", rows, 1, Bounds::side);
@@ -54,24 +64,32 @@ void Architecture::check() const {
   check_range("depth", depth, 1, Bounds::depth);
   check_range("port", port, 1, Bounds::window);
   check_range("pipe_latency", pipe_latency, 0, Bounds::pipe_latency);
-  check_range("a_buffer_bytes", a_buffer_bytes, 1, Bounds::buffer_bytes);
-  check_range("b_buffer_bytes", b_buffer_bytes, 1, Bounds::buffer_bytes);
-  check_range("dram_latency_cycles", dram_latency_cycles, 0, Bounds::dram_latency_cycles);
-  check_range("dram_burst_bytes", dram_burst_bytes, 1, Bounds::dram_burst_bytes);
+  check_range("a_buffer", a_buffer_bytes, 1, Bounds::buffer_bytes);
+  check_range("b_buffer", b_buffer_bytes, 1, Bounds::buffer_bytes);
+  check_range("dram_latency in cycles", dram_latency_cycles, 0, Bounds::dram_latency_cycles);
+  check_range("dram_burst", dram_burst_bytes, 1, Bounds::dram_burst_bytes);
   if (dram_burst_cycles.numerator < 1 || dram_burst_cycles.denominator < 1 ||
       dram_burst_cycles.value() > static_cast<double>(Bounds::dram_burst_cycles)) {
-    throw std::invalid_argument("dram_burst_cycles " + std::to_string(dram_burst_cycles.value()) +
-                                " is out of range; allowed: above 0, at most " +
+    throw std::invalid_argument("dram_bandwidth: a burst takes " + std::to_string(dram_burst_cycles.value()) +
+                                " cycles; allowed: above 0, at most " +
                                 std::to_string(Bounds::dram_burst_cycles));
   }
-  check_range("c_buffer_bytes", c_buffer_bytes, 1, Bounds::buffer_bytes);
+  check_range("c_buffer", c_buffer_bytes, 1, Bounds::buffer_bytes);
   check_range("sum_rows", sum_rows, 1, Bounds::side);
   check_range("dram_outstanding", dram_outstanding, 1, Bounds::outstanding);
   check_range("fp32_macs_per_cycle", fp32_macs_per_cycle, 1, std::int64_t{Bounds::side} * Bounds::side);
   check_range("norm_lanes", norm_lanes, 1, Bounds::side);
+  if (mapping == Mapping::given && (blocks.m_block % rows != 0 || blocks.n_block % cols != 0)) {
+    throw std::invalid_argument("mapping: m_block " + std::to_string(blocks.m_block) + " and n_block " +
+                                std::to_string(blocks.n_block) + " must be multiples of rows " +
+                                std::to_string(rows) + " and cols " + std::to_string(cols));
+  }
+  if (mapping != Mapping::simple && dataflow != Dataflow::os_skip)
+    throw std::invalid_argument("mapping: dataflow " + std::string(name_of(dataflow)) +
+                                " has no memory; only os-skip is cut into blocks");
   if (!(clock_mhz >= Bounds::min_clock_mhz && clock_mhz <= Bounds::max_clock_mhz)) {
-    throw std::invalid_argument("clock_mhz " + std::to_string(clock_mhz) +
-                                " is out of range; allowed: 0.001..1000000");
+    throw std::invalid_argument("clock " + std::to_string(clock_mhz) +
+                                " MHz is out of range; allowed: 0.001..1000000");
   }
 }
 
@@ -89,8 +107,8 @@ void Architecture::check_simulated() const {
   check_product("rows * cols", std::int64_t{rows} * cols, Bounds::simulated_elements);
   check_product("port * " + larger, port * side, Bounds::simulated_beat);
   check_product("depth * window * " + larger, side * depth * window, Bounds::simulated_staging);
-  check_product("a_buffer_bytes", a_buffer_bytes, Bounds::simulated_buffer);
-  check_product("b_buffer_bytes", b_buffer_bytes, Bounds::simulated_buffer);
+  check_product("a_buffer", a_buffer_bytes, Bounds::simulated_buffer);
+  check_product("b_buffer", b_buffer_bytes, Bounds::simulated_buffer);
 }
 
 }  // namespace mantissa

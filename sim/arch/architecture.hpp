@@ -15,6 +15,22 @@ enum class Dataflow : std::uint8_t { os_skip, scalesim_ws, scalesim_is, scalesim
 Dataflow parse_dataflow(std::string_view text);  // "os-skip", "scalesim-ws", ...
 std::string_view name_of(Dataflow dataflow);
 
+// How a pass is cut (ARITHMETIC.md 7): into tiles of the first machine, or into blocks of the second one,
+// with sizes that are found for each pass or given for all.
+enum class Mapping : std::uint8_t { simple, automatic, given };
+
+// Whose blocks follow one another: block rows or block columns are the outer loop.
+enum class BlockOrder : std::uint8_t { m_outside, n_outside };
+std::string_view name_of(BlockOrder order);  // "m-outside", "n-outside"
+
+struct BlockMapping {
+  BlockOrder order = BlockOrder::m_outside;
+  std::int64_t m_block = 0;  // rows
+  std::int64_t n_block = 0;  // global columns
+  std::int64_t k_block = 0;  // channels; lines in the weight gradient
+  friend bool operator==(const BlockMapping&, const BlockMapping&) = default;
+};
+
 // The largest machine that can be modelled: no machine comes near it, and every product of the closed form
 // stays within 64 bits.
 struct ArchitectureLimits {
@@ -53,6 +69,8 @@ struct Ratio {
 struct Architecture {
   std::string name = "edge";
   Dataflow dataflow = Dataflow::os_skip;
+  Mapping mapping = Mapping::simple;
+  BlockMapping blocks;  // where it is given
   int rows = 16;
   int cols = 16;
   int window = 16;  // k per skip window
@@ -67,7 +85,7 @@ struct Architecture {
   std::int64_t dram_latency_cycles = 40;
   std::int64_t dram_burst_bytes = 64;
   Ratio dram_burst_cycles = 8;
-  // Of the second machine, mapping auto.
+  // Of the second machine.
   std::int64_t c_buffer_bytes = std::int64_t{64} * 1024;
   int sum_rows = 1;              // rows of sums to and from C in a cycle, and drained
   int dram_outstanding = 4;      // transfers in flight
@@ -80,6 +98,7 @@ struct Architecture {
   void check() const;
   // The same for a machine that is more than a closed form.
   void check_simulated() const;
+  bool in_blocks() const { return dataflow == Dataflow::os_skip && mapping != Mapping::simple; }
   SkipWindow skip_window(bool skip) const {
     return {.rows = rows, .window = window, .depth = depth, .port = port, .skip = skip};
   }

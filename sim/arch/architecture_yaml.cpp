@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
+#include "sim/support/quantity.hpp"
 #include "sim/support/sha256.hpp"
+#include "sim/support/user_text.hpp"
 #include "sim/support/yaml_reader.hpp"
 
 namespace mantissa {
 namespace {
 
 using Bounds = ArchitectureLimits;
-constexpr std::int64_t zero = 0;
-constexpr std::int64_t one = 1;
 
-// At least one window of one tile of 8-bit elements must fit half a buffer, or nothing can run. Wider
-// elements are looked at GEMM by GEMM.
+// At least one window of one tile of 8-bit elements must fit half a buffer of the first machine, or nothing
+// can run. Wider elements are looked at GEMM by GEMM.
 void check_window_fits(const char* key, std::int64_t buffer_bytes, std::int64_t side, const char* side_name,
                        int window) {
   const std::int64_t needed = 2 * side * window;
@@ -27,14 +29,79 @@ void check_window_fits(const char* key, std::int64_t buffer_bytes, std::int64_t 
   }
 }
 
+// Keys of files before version 0.3, which counted DRAM's times in cycles of the array.
+void refuse_old_keys(YamlMap& root) {
+  constexpr std::pair<const char*, const char*> old_keys[] = {
+      {"a_buffer_bytes", "a_buffer: 64KiB"},          {"b_buffer_bytes", "b_buffer: 64KiB"},
+      {"dram_latency_cycles", "dram_latency: 80ns"},  {"dram_burst_bytes", "dram_burst: 64B"},
+      {"dram_burst_cycles", "dram_bandwidth: 4GB/s"}, {"clock_mhz", "clock: 500MHz"}};
+  for (const auto& [key, example] : old_keys) {
+    if (root.has(key))
+      root.refuse(key, std::string(key) + " has been replaced; write it with a unit, such as " + example);
+  }
+}
+
+// A number with a unit, within limits that are shown in that unit.
+void read_quantity(YamlMap& root, const char* key, std::int64_t& value, Unit unit,
+                   Limits<std::int64_t> limits) {
+  root.read_with(key, value, [&](const std::string& text) {
+    const std::int64_t number = parse_quantity(text, unit);
+    if (number < limits.min || number > limits.max) {
+      throw std::invalid_argument(in_quotes(text) + " is out of range; allowed: " +
+                                  quantity_text(limits.min, unit) + ".." + quantity_text(limits.max, unit));
+    }
+    return number;
+  });
+}
+
+void read_mapping(YamlMap& root, Architecture& arch) {
+  root.read_word<Mapping>(
+      "mapping", arch.mapping,
+      {{"simple", Mapping::simple}, {"auto", Mapping::automatic}, {"given", Mapping::given}});
+  BlockMapping& blocks = arch.blocks;
+  const bool given = arch.mapping == Mapping::given;
+  for (const char* key : {"block_order", "m_block", "n_block", "k_block"}) {
+    if (root.has(key) == given) continue;
+    if (given) root.refuse("mapping", std::string("mapping: given needs ") + key);
+    root.refuse(key, std::string(key) + " goes with mapping: given");
+  }
+  root.read_word<BlockOrder>("block_order", blocks.order,
+                             {{"m-outside", BlockOrder::m_outside}, {"n-outside", BlockOrder::n_outside}});
+  constexpr std::int64_t largest = std::int64_t{1} << 40;
+  root.read("m_block", blocks.m_block, Limits<std::int64_t>{1, largest});
+  root.read("n_block", blocks.n_block, Limits<std::int64_t>{1, largest});
+  root.read("k_block", blocks.k_block, Limits<std::int64_t>{1, largest});
+}
+
+// Clock and DRAM, which are given in seconds, in cycles.
+void read_times(YamlMap& root, Architecture& arch) {
+  std::int64_t hertz = 500'000'000;
+  std::int64_t latency = 80'000;  // ps
+  std::int64_t bandwidth = 4'000'000'000;
+  read_quantity(root, "clock", hertz, Unit::hertz, {1000, 1'000'000'000'000});
+  read_quantity(root, "dram_latency", latency, Unit::picoseconds, {0, 1'000'000'000});
+  read_quantity(root, "dram_burst", arch.dram_burst_bytes, Unit::bytes, {1, Bounds::dram_burst_bytes});
+  read_quantity(root, "dram_bandwidth", bandwidth, Unit::bytes_per_second, {1000, 1'000'000'000'000'000});
+  arch.clock_mhz = static_cast<double>(hertz) / 1e6;
+  const auto cycles = (static_cast<__int128>(latency) * hertz + 999'999'999'999) / 1'000'000'000'000;
+  arch.dram_latency_cycles = static_cast<std::int64_t>(cycles);
+  const __int128 scaled = static_cast<__int128>(arch.dram_burst_bytes) * hertz;
+  const auto common =
+      static_cast<__int128>(std::gcd(static_cast<std::int64_t>(scaled % bandwidth), bandwidth));
+  arch.dram_burst_cycles =
+      Ratio(static_cast<std::int64_t>(scaled / common), static_cast<std::int64_t>(bandwidth / common));
+}
+
 }  // namespace
 
 Architecture read_architecture(const YamlDocument& document) {
   Architecture arch;
   YamlMap root(document, "architecture");
+  refuse_old_keys(root);
   root.require("name");
   root.read("name", arch.name);
   root.read_with("dataflow", arch.dataflow, [](const std::string& text) { return parse_dataflow(text); });
+  read_mapping(root, arch);
   root.read("rows", arch.rows, {1, Bounds::side});
   root.read("cols", arch.cols, {1, Bounds::side});
   root.read("window", arch.window, {1, Bounds::window});
@@ -44,20 +111,22 @@ Architecture read_architecture(const YamlDocument& document) {
   root.read("skip_forward", arch.skip_forward);
   root.read("pipe_latency", arch.pipe_latency, {0, Bounds::pipe_latency});
   root.read("acc_double_buffer", arch.acc_double_buffer);
-  root.read("a_buffer_bytes", arch.a_buffer_bytes, {one, Bounds::buffer_bytes});
-  root.read("b_buffer_bytes", arch.b_buffer_bytes, {one, Bounds::buffer_bytes});
-  root.read("dram_latency_cycles", arch.dram_latency_cycles, {zero, Bounds::dram_latency_cycles});
-  root.read("dram_burst_bytes", arch.dram_burst_bytes, {one, Bounds::dram_burst_bytes});
-  std::int64_t burst_cycles = arch.dram_burst_cycles.numerator;
-  root.read("dram_burst_cycles", burst_cycles, {one, Bounds::dram_burst_cycles});
-  arch.dram_burst_cycles = burst_cycles;
+  root.read("sum_rows", arch.sum_rows, {1, Bounds::side});
+  arch.fp32_macs_per_cycle = arch.cols;
+  root.read("fp32_macs_per_cycle", arch.fp32_macs_per_cycle, {1, Bounds::side * Bounds::side});
+  read_quantity(root, "a_buffer", arch.a_buffer_bytes, Unit::bytes, {1, Bounds::buffer_bytes});
+  read_quantity(root, "b_buffer", arch.b_buffer_bytes, Unit::bytes, {1, Bounds::buffer_bytes});
+  read_quantity(root, "c_buffer", arch.c_buffer_bytes, Unit::bytes, {1, Bounds::buffer_bytes});
+  read_times(root, arch);
+  root.read("dram_outstanding", arch.dram_outstanding, {1, Bounds::outstanding});
   root.read("norm_lanes", arch.norm_lanes, {1, Bounds::side});
-  root.read("clock_mhz", arch.clock_mhz, {Bounds::min_clock_mhz, Bounds::max_clock_mhz});
   root.read("energy", arch.energy);
   root.finish();
   root.checked([&] {
-    check_window_fits("a_buffer_bytes", arch.a_buffer_bytes, arch.rows, "rows", arch.window);
-    check_window_fits("b_buffer_bytes", arch.b_buffer_bytes, arch.cols, "cols", arch.window);
+    if (!arch.in_blocks()) {
+      check_window_fits("a_buffer", arch.a_buffer_bytes, arch.rows, "rows", arch.window);
+      check_window_fits("b_buffer", arch.b_buffer_bytes, arch.cols, "cols", arch.window);
+    }
     arch.check();
   });
   return arch;

@@ -6,19 +6,9 @@
 #include "models/mac/conv_shape.hpp"
 #include "models/mac/lowering.hpp"
 #include "models/mac/pass.hpp"
+#include "sim/arch/architecture.hpp"
 
 namespace mantissa {
-
-// Whose blocks follow one another: block rows or block columns are the outer loop.
-enum class BlockOrder : std::uint8_t { m_outside, n_outside };
-
-struct BlockMapping {
-  BlockOrder order = BlockOrder::m_outside;
-  std::int64_t m_block = 0;  // rows
-  std::int64_t n_block = 0;  // global columns
-  std::int64_t k_block = 0;  // channels; lines in the weight gradient
-  friend bool operator==(const BlockMapping&, const BlockMapping&) = default;
-};
 
 struct BlockJob {
   ConvShape shape;

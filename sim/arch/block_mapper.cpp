@@ -249,7 +249,31 @@ std::vector<Candidate> candidates(const Rough& rough, double share) {
   return found;
 }
 
+BlockMapping smallest(const Rough& rough) {
+  return {BlockOrder::m_outside, parts_of(rough.rows, rough.arch.rows).back(),
+          parts_of(rough.cols, rough.arch.cols).back(), parts_of(rough.units, rough.unit_multiple).back()};
+}
+
 }  // namespace
+
+BlockMapping given_mapping(const Architecture& arch, const BlockJob& job) {
+  const Rough rough(arch, job);
+  BlockMapping mapping = arch.blocks;
+  mapping.k_block = ceil_div(mapping.k_block, rough.unit_multiple) * rough.unit_multiple;
+  return mapping;
+}
+
+void check_fits(const Architecture& arch, const BlockJob& job) {
+  if (arch.mapping != Mapping::automatic) return;
+  // One block, from the middle, where padding takes nothing from its lines.
+  const Rectangle& all = job.outputs;
+  const BlockMapping least = smallest(Rough(arch, job));
+  BlockJob one = job;
+  one.outputs.row0 = all.rows() / 2 / arch.rows * arch.rows;
+  one.outputs.row1 = std::min(all.row1, one.outputs.row0 + least.m_block);
+  one.outputs.col1 = std::min(all.col1, all.col0 + least.n_block);
+  estimated_block_cycles(arch, one, least, 1);
+}
 
 MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero) {
   const Rough rough(arch, job);
@@ -264,11 +288,8 @@ MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const Blo
     }
   }
   if (best.empty()) {
-    // The smallest of all says what does not fit.
-    const BlockMapping smallest{BlockOrder::m_outside, parts_of(rough.rows, arch.rows).back(),
-                                parts_of(rough.cols, arch.cols).back(),
-                                parts_of(rough.units, rough.unit_multiple).back()};
-    return {smallest, block_cycles(arch, job, smallest, nonzero)};
+    const BlockMapping least = smallest(rough);  // says what does not fit
+    return {least, block_cycles(arch, job, least, nonzero)};
   }
   sort_by_merit(best);
   if (!job.skip) return best.front();

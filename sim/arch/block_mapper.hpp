@@ -17,4 +17,11 @@ struct MappedCost {
 // would do.
 MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero);
 
+// The sizes that the architecture gives for all passes, as this one takes them: no larger than it is, and
+// `k_block` up to the next size that is cut between windows.
+BlockMapping given_mapping(const Architecture& arch, const BlockJob& job);
+
+// Throws what best_mapping would throw for want of room, without looking for more than one that fits.
+void check_fits(const Architecture& arch, const BlockJob& job);
+
 }  // namespace mantissa

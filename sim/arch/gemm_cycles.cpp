@@ -153,7 +153,7 @@ std::int64_t step_length(const Architecture& arch, const GemmShape& shape) {
   if (windows == 0) {
     const bool a = half_a < a_window;
     throw std::invalid_argument(fmt::format(
-        "{}_buffer_bytes {} is too small: one window of {} takes {} bytes, and half the buffer must hold it",
+        "{}_buffer {} is too small: one window of {} takes {} bytes, and half the buffer must hold it",
         a ? 'a' : 'b', a ? arch.a_buffer_bytes : arch.b_buffer_bytes, arch.window, a ? a_window : b_window));
   }
   return windows * arch.window;

@@ -150,9 +150,9 @@ void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t len
 std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
   check(arch, shape);
   std::int64_t length =
-      std::min(shape.elements, fitting(arch, "a_buffer_bytes", arch.a_buffer_bytes, shape.x_bits));
+      std::min(shape.elements, fitting(arch, "a_buffer", arch.a_buffer_bytes, shape.x_bits));
   if (direction == NormDirection::backward)
-    length = std::min(length, fitting(arch, "b_buffer_bytes", arch.b_buffer_bytes, shape.gradient_bits));
+    length = std::min(length, fitting(arch, "b_buffer", arch.b_buffer_bytes, shape.gradient_bits));
   return length;
 }
 

@@ -1,7 +1,6 @@
 #include "sim/energy/energy_actions.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace mantissa {
 namespace {
@@ -19,13 +18,6 @@ class Counter {
 
 std::uint64_t packed_bytes(std::uint64_t elements, int bits) {
   return (elements * static_cast<std::uint64_t>(bits) + 7) / 8;
-}
-
-int bits_to_count(std::uint64_t n) { return n <= 1 ? 0 : static_cast<int>(std::bit_width(n - 1)); }
-
-// Bits from the least product of two subnormals to the sign above the largest (ARITHMETIC.md 4, "Kulisch").
-int product_span(const Format& a, const Format& b) {
-  return a.max_exponent() + b.max_exponent() + 2 - (a.min_quantum() + b.min_quantum());
 }
 
 void count_float_sums(Counter& counter, const GemmWork& work) {
@@ -65,7 +57,7 @@ void count_float_sums(Counter& counter, const GemmWork& work) {
       counter.add("register bit", groups * bits);
       break;
     case Accumulator::Kind::kulisch: {
-      const int frame = span + bits_to_count(static_cast<std::uint64_t>(work.k)) + 1;
+      const int frame = acc.state_bits(span, work.k);
       count_frame(frame);
       counter.add("register bit", macs * static_cast<std::uint64_t>(frame));
       counter.add(format, groups);
@@ -84,9 +76,32 @@ void count_integer_sums(Counter& counter, const GemmWork& work) {
   counter.add("accumulate fp32", 3 * work.cost.drained);
 }
 
+// The second machine: three memories, lines through A and B, sums and then codes through C.
+void count_blocks_memory(Counter& counter, const Architecture& arch, const GemmWork& work) {
+  const GemmCycles& cost = work.cost;
+  const std::string a = "sram byte " + std::to_string(arch.a_buffer_bytes);
+  const std::string b = "sram byte " + std::to_string(arch.b_buffer_bytes);
+  const std::string c = "sram byte " + std::to_string(arch.c_buffer_bytes);
+  const std::uint64_t a_bytes = packed_bytes(cost.a_taken, work.a.bits());
+  const std::uint64_t b_bytes = packed_bytes(cost.b_staged, work.b.bits());
+  const std::uint64_t codes = packed_bytes(cost.drained, work.c.bits());
+  const std::uint64_t loaded = cost.dram_bytes > codes ? cost.dram_bytes - codes : 0;
+  counter.add(a, a_bytes);
+  counter.add(b, b_bytes);
+  counter.add(arch.a_buffer_bytes >= arch.b_buffer_bytes ? a : b, loaded);
+  // Sums as they come and go, and the codes written into their places and read for DRAM.
+  counter.add(c, packed_bytes(cost.sums_stored + cost.sums_loaded + cost.drained, work.sum_bits) + 2 * codes);
+  counter.add("dram byte", cost.dram_bytes);
+  if (work.a.is_fp32()) return;  // no array, no staging
+  counter.add("staging write byte", b_bytes);
+  counter.add("staging read byte " + std::to_string(arch.depth * arch.window),
+              packed_bytes(cost.macs, work.b.bits()));
+}
+
 // Each buffer is two memories, its halves. Of what the DMA moves the cost knows the sum alone: C is what
 // drained, the rest is priced as the larger of A's and B's memories.
 void count_memory(Counter& counter, const Architecture& arch, const GemmWork& work) {
+  if (arch.in_blocks()) return count_blocks_memory(counter, arch, work);
   const GemmCycles& cost = work.cost;
   const auto half = [](std::int64_t bytes) { return std::to_string(std::max<std::int64_t>(bytes / 2, 1)); };
   const std::string a = "sram byte " + half(arch.a_buffer_bytes);

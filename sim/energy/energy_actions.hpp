@@ -40,6 +40,7 @@ struct GemmWork {
   ElementType c = formats::e5m2;  // what the drain makes; FP32 needs no quantizer
   Accumulator accumulator;        // of formats; integers add in 48 bits
   std::int64_t k = 0;
+  int sum_bits = 32;  // of a sum in the buffer C of the second machine
   bool bias = false;
   GemmCycles cost;
   std::vector<QuantizedElements> quantized;  // on the way in; what drains is counted anyway

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "models/mac/lowering.hpp"
+#include "sim/arch/block_mapper.hpp"
 #include "sim/arch/gemm_cycles.hpp"
 #include "sim/support/user_text.hpp"
 
@@ -17,7 +18,17 @@ void check_buffers(const trace::Trace& trace, const PlannedLayer& planned, const
   if (!geometry) return;
   const auto check = [&](Pass pass, const OperandSite& a, const OperandSite& b) {
     const PassSides sides = sides_of(*geometry, pass);
+    const bool fp32 = a.format.type.is_fp32();
     try {
+      if (arch.in_blocks()) {
+        check_fits(arch, {.shape = *geometry,
+                          .pass = pass,
+                          .outputs = {0, sides.m, 0, sides.n * geometry->groups},
+                          .a_bits = a.format.type.bits(),
+                          .b_bits = b.format.type.bits(),
+                          .fp32 = fp32});
+        return;
+      }
       step_length(arch, {.m = sides.m,
                          .n = sides.n,
                          .k = sides.k,

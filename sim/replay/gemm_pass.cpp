@@ -195,18 +195,6 @@ void drain(const GemmPass& pass, LayerPlan& plan, const Step& step, GemmPassResu
   dequantize<std::uint32_t>(codes, {.to = format, .scale = result.output_scale}, result.values);
 }
 
-// The other simulators' dataflows have no memory: their cycles are all compute, and nothing is skipped.
-GemmCycles cost_of(const Architecture& arch, const GemmShape& shape, bool skip,
-                   std::span<const std::uint16_t> nonzero) {
-  if (arch.dataflow == Dataflow::os_skip) return gemm_cycles(arch, shape, skip, nonzero);
-  const FoldCycles folds = fold_cycles(arch.dataflow, arch.rows, arch.cols, shape.m, shape.n, shape.k);
-  GemmCycles cost;
-  cost.compute = folds.cycles;
-  cost.macs = static_cast<std::uint64_t>(shape.m) * shape.n * shape.k;
-  cost.tiles = cost.steps = folds.folds;
-  return cost;
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> output_codes(const GemmPass& pass, const GemmPassResult& result,
@@ -264,12 +252,6 @@ GemmPassResult run_gemm_pass(const GemmPass& pass, LayerPlan& plan, const Step& 
     GroupProduct(pass, plan, step, arch, group, result).run();
   add_bias(pass, result);
   drain(pass, plan, step, result);
-
-  const GemmShape shape = shape_of(pass, result);
-  for (std::int64_t group = 0; group < groups; ++group) {
-    result.cost += cost_of(arch, shape, pass.skip, result.nonzero[group]);
-    result.dense_cycles += cost_of(arch, shape, false, {}).cycles();
-  }
 
   std::optional<Grid> grid;
   if (result.drained) {

@@ -37,12 +37,10 @@ struct GemmPassResult {
   std::vector<std::vector<std::uint16_t>> nonzero;  // per group: of A, per row and window
   std::uint64_t a_nonzero = 0;
   std::uint64_t a_elements = 0;
-  GemmCycles cost;                 // all groups
-  std::uint64_t dense_cycles = 0;  // with skipping off
   Accuracy accuracy;
 };
 
-// The golden kernels and the closed form. Memory beyond the results is bounded: A or B is lowered part by
+// The golden kernels. Memory beyond the results is bounded: A or B is lowered part by
 // part.
 GemmPassResult run_gemm_pass(const GemmPass& pass, LayerPlan& plan, const Step& step,
                              const Architecture& arch);

@@ -6,6 +6,7 @@
 #include "models/kernels/quantize.hpp"
 #include "sim/arch/norm_cycles.hpp"
 #include "sim/replay/accuracy.hpp"
+#include "sim/replay/pass_cost.hpp"
 #include "sim/replay/pass_work.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/gradient.hpp"
@@ -165,19 +166,22 @@ void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
   if (check_ != nullptr) check_->run(pass, result, layer.plan, step, place(step, layer));
   own_results_.compare(step.number, *layer.layer, pass, result);
 
+  PassCost cost = cost_of(pass, result, layer.plan, arch_, step.threads);
   PassReport out = report_of(step, layer, pass.pass);
   out.gemm = shape_of(pass, result);
   out.groups = pass.geometry.groups;
   out.formats = describe(pass, result, layer.plan.accumulator());
-  out.cost = result.cost;
-  out.dense_cycles = result.dense_cycles;
+  out.cost = cost.cost;
+  out.dense_cycles = cost.dense_cycles;
+  out.scheduled_macs = cost.scheduled_macs;
+  out.mapping = std::move(cost.mapping);
   out.suppressed = result.suppressed;
   if (!integers && result.a_elements != 0)
     out.operand_sparsity = 1 - static_cast<double>(result.a_nonzero) / static_cast<double>(result.a_elements);
   const double slots = static_cast<double>(arch_.rows) * arch_.cols * static_cast<double>(out.cost.cycles());
   out.utilization = slots == 0 ? 0 : static_cast<double>(out.cost.macs) / slots;
   out.accuracy = result.accuracy;
-  out.energy = energy_of(gemm_actions(arch_, gemm_work(pass, result, layer.plan, arch_, made)));
+  out.energy = energy_of(gemm_actions(arch_, gemm_work(pass, result, cost.cost, layer.plan, arch_, made)));
   report_.passes.push_back(std::move(out));
 
   if (!options_.staging) return;
@@ -272,6 +276,7 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
                           .result_bits = out.gemm.c_bits,
                           .gradient_bits = out.gemm.b_bits},
                          pass.direction);
+  out.cost.tensor_bytes = out.cost.dram_bytes_unique;
   out.dense_cycles = out.cost.cycles();
   out.energy = energy_of(norm_actions(arch_, norm_work(pass, drained, out.cost, made)));
   report_.passes.push_back(std::move(out));

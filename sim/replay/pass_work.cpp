@@ -1,16 +1,20 @@
 #include "sim/replay/pass_work.hpp"
 
+#include "sim/replay/pass_cost.hpp"
+
 namespace mantissa::replay {
 
-GemmWork gemm_work(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
-                   const Architecture& arch, std::initializer_list<const RecordedOperand*> made) {
+GemmWork gemm_work(const GemmPass& pass, const GemmPassResult& result, const GemmCycles& cost,
+                   const LayerPlan& plan, const Architecture& arch,
+                   std::initializer_list<const RecordedOperand*> made) {
   GemmWork work{.a = pass.first->encoded.type(),
                 .b = pass.second->encoded.type(),
                 .c = result.drained ? result.drained->type : ElementType(),
                 .accumulator = plan.accumulator(),
                 .k = result.sides.k,
+                .sum_bits = block_job(pass, result, plan).sum_bits,
                 .bias = !pass.bias.empty(),
-                .cost = result.cost,
+                .cost = cost,
                 .quantized = {}};
   for (const RecordedOperand* operand : made) {
     const ElementType type = operand->encoded.type();
@@ -21,9 +25,9 @@ GemmWork gemm_work(const GemmPass& pass, const GemmPassResult& result, const Lay
   if (const std::optional<Pruner> pruner = plan.pruner()) work.prune_random_bits = pruner->random_bits;
   // Every lane ticks in every row of every tile; an accumulator's generator at every rounding of a tile.
   if (result.drained && result.drained->rounding.stochastic())
-    work.draws += result.cost.tiles * arch.rows * arch.cols;
+    work.draws += cost.tiles * arch.rows * arch.cols;
   if (work.a.is_code() && work.accumulator.stochastic())
-    work.draws += result.cost.tiles * work.accumulator.roundings(result.sides.k) * arch.cols;
+    work.draws += cost.tiles * work.accumulator.roundings(result.sides.k) * arch.cols;
   return work;
 }
 

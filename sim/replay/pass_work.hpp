@@ -11,8 +11,9 @@
 namespace mantissa::replay {
 
 // `made` are the operands that were quantized for this pass first.
-GemmWork gemm_work(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
-                   const Architecture& arch, std::initializer_list<const RecordedOperand*> made);
+GemmWork gemm_work(const GemmPass& pass, const GemmPassResult& result, const GemmCycles& cost,
+                   const LayerPlan& plan, const Architecture& arch,
+                   std::initializer_list<const RecordedOperand*> made);
 
 NormWork norm_work(const NormPass& pass, const std::optional<TensorFormat>& drained, const GemmCycles& cost,
                    const RecordedOperand& made);

@@ -185,8 +185,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   report.rows = arch.rows;
   report.cols = arch.cols;
   report.clock_mhz = arch.clock_mhz;
-  report.peak_bytes_per_cycle =
-      static_cast<double>(arch.dram_burst_bytes) / arch.dram_burst_cycles.value();
+  report.peak_bytes_per_cycle = static_cast<double>(arch.dram_burst_bytes) / arch.dram_burst_cycles.value();
   report.tables = tables;
   report.seed = trace.run() && trace.run()->run_seed ? *trace.run()->run_seed : options.seed;
   note_run(trace, recipe, arch, options, report);

@@ -33,6 +33,10 @@ void check_recipe(const Recipe& recipe, const Architecture& arch, const std::str
     throw std::invalid_argument("engine " + engine + " simulates dataflow os-skip, not " +
                                 std::string(name_of(arch.dataflow)) + "; use --engine fast");
   }
+  if (arch.in_blocks()) {
+    throw std::invalid_argument("engine " + engine +
+                                " simulates mapping: simple; add --set mapping=simple, or use --engine fast");
+  }
   const std::string reason = obstacle(recipe);
   if (reason.empty()) return;
   std::string known;

@@ -40,6 +40,8 @@ struct PassReport {
   std::string formats;  // "e5m2 x e5m2 -> fp32 rne -> e5m2 sr:16"
   GemmCycles cost;
   std::uint64_t dense_cycles = 0;  // of the same pass with skipping off
+  std::uint64_t scheduled_macs = 0;
+  std::string mapping;  // "m-outside 64 x 32 x 128, ..."; empty: it was not cut into blocks
   std::uint64_t suppressed = 0;
   double operand_sparsity = 0;  // share of zeros in A
   double utilization = 0;       // executed MACs over rows * cols * cycles

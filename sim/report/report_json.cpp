@@ -73,6 +73,7 @@ OrderedJson layer_json(const PassReport& pass) {
     json["elements_per_channel"] = pass.gemm.k;
   }
   json["formats"] = pass.formats;
+  json["mapping"] = pass.mapping.empty() ? OrderedJson("simple") : OrderedJson(pass.mapping);
   add_figures(json, pass);
   return json;
 }

@@ -1,0 +1,119 @@
+#include "sim/replay/pass_cost.hpp"
+
+#include <fmt/core.h>
+
+#include "models/mac/int_mac.hpp"
+#include "models/mac/pass_phases.hpp"
+#include "models/tensor/nonzero_counts.hpp"
+#include "sim/arch/block_mapper.hpp"
+#include "sim/arch/block_plan.hpp"
+#include "sim/arch/sizes.hpp"
+
+namespace mantissa::replay {
+namespace {
+
+int sum_bits(const GemmPass& pass, const LayerPlan& plan, std::int64_t k) {
+  const ElementType a = pass.first->encoded.type();
+  if (a.is_integer()) return int_mac_acc_bits;
+  if (a.is_fp32()) return formats::fp32.bits();
+  return plan.accumulator().state_bits(product_span(a.format(), pass.second->encoded.type().format()), k);
+}
+
+std::int64_t lowered_bytes(const GemmShape& shape, std::int64_t groups) {
+  return groups *
+         (packed_bytes(shape.m * shape.k, shape.a_bits) + packed_bytes(shape.k * shape.n, shape.b_bits) +
+          packed_bytes(shape.m * shape.n, shape.c_bits));
+}
+
+BlockMapping whole(const BlockJob& job) {
+  return {BlockOrder::m_outside, job.outputs.rows(), job.outputs.cols(), std::int64_t{1} << 40};
+}
+
+std::string text_of(const MappedCost& mapped) {
+  const BlockMapping& cut = mapped.mapping;
+  return fmt::format("{} {} x {} x {}, A {}, B {}, C {}", name_of(cut.order), cut.m_block, cut.n_block,
+                     cut.k_block, name_of(mapped.cost.a_scope), name_of(mapped.cost.b_scope),
+                     mapped.cost.two_blocks ? "two blocks" : "one block");
+}
+
+MappedCost mapped(const Architecture& arch, const BlockJob& job, const BlockCounts& counts) {
+  if (arch.mapping == Mapping::automatic) return best_mapping(arch, job, counts);
+  const BlockMapping mapping = given_mapping(arch, job);
+  return {mapping, block_cycles(arch, job, mapping, counts)};
+}
+
+PassCost blocks_cost(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                     const Architecture& arch, int threads) {
+  BlockJob job = block_job(pass, result, plan);
+  const std::vector<PassPhase> phases = phases_of(pass.geometry, pass.pass);
+  BlockCounts by_phase;
+  if (job.skip && phases.size() > 1) {
+    for (const PassPhase& phase : phases) {
+      for (std::int64_t group = 0; group < pass.geometry.groups; ++group) {
+        append_phase_nonzero_counts(pass.first->encoded, pass.geometry, phase, group, arch.window, threads,
+                                    by_phase.emplace_back());
+      }
+    }
+  }
+  const MappedCost best = mapped(arch, job, by_phase.empty() ? result.nonzero : by_phase);
+  PassCost cost{.cost = best.cost.cycles, .mapping = text_of(best)};
+  cost.dense_cycles = cost.cost.cycles();
+  if (job.skip) {
+    job.skip = false;
+    cost.dense_cycles = mapped(arch, job, {}).cost.cycles.cycles();
+  }
+  cost.scheduled_macs = static_cast<std::uint64_t>(BlockPlan(arch, job, whole(job)).scheduled_macs());
+  return cost;
+}
+
+// The other simulators' dataflows have no memory: their cycles are all compute, and nothing is skipped.
+GemmCycles group_cost(const Architecture& arch, const GemmShape& shape, bool skip,
+                      std::span<const std::uint16_t> nonzero) {
+  if (arch.dataflow == Dataflow::os_skip) return gemm_cycles(arch, shape, skip, nonzero);
+  const FoldCycles folds = fold_cycles(arch.dataflow, arch.rows, arch.cols, shape.m, shape.n, shape.k);
+  GemmCycles cost;
+  cost.compute = folds.cycles;
+  cost.macs = static_cast<std::uint64_t>(shape.m) * shape.n * shape.k;
+  cost.tiles = cost.steps = folds.folds;
+  return cost;
+}
+
+}  // namespace
+
+BlockJob block_job(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan) {
+  const GemmShape shape = shape_of(pass, result);
+  const bool fp32 = pass.first->encoded.type().is_fp32();
+  return {.shape = pass.geometry,
+          .pass = pass.pass,
+          .outputs = {0, shape.m, 0, shape.n * pass.geometry.groups},
+          .a_bits = shape.a_bits,
+          .b_bits = shape.b_bits,
+          .c_bits = shape.c_bits,
+          .sum_bits = sum_bits(pass, plan, shape.k),
+          .skip = pass.skip && !fp32,
+          .fp32 = fp32};
+}
+
+PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                 const Architecture& arch, int threads) {
+  const GemmShape shape = shape_of(pass, result);
+  const std::int64_t groups = pass.geometry.groups;
+  PassCost cost;
+  if (arch.in_blocks()) {
+    cost = blocks_cost(pass, result, plan, arch, threads);
+    cost.cost.dram_bytes_unique = static_cast<std::uint64_t>(lowered_bytes(shape, groups));
+    return cost;
+  }
+  for (std::int64_t group = 0; group < groups; ++group) {
+    cost.cost += group_cost(arch, shape, pass.skip, result.nonzero[group]);
+    cost.dense_cycles += group_cost(arch, shape, false, {}).cycles();
+  }
+  cost.scheduled_macs = static_cast<std::uint64_t>(groups * shape.m * shape.n * shape.k);
+  if (arch.dataflow == Dataflow::os_skip) {
+    const BlockJob job = block_job(pass, result, plan);
+    cost.cost.tensor_bytes = static_cast<std::uint64_t>(BlockPlan(arch, job, whole(job)).tensor_bytes());
+  }
+  return cost;
+}
+
+}  // namespace mantissa::replay

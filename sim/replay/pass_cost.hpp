@@ -1,0 +1,24 @@
+// What a pass's product costs on the architecture, by the closed form of its machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/replay/gemm_pass.hpp"
+
+namespace mantissa::replay {
+
+struct PassCost {
+  GemmCycles cost;                   // all groups
+  std::uint64_t dense_cycles = 0;    // with skipping off
+  std::uint64_t scheduled_macs = 0;  // without holes where the machine leaves them out
+  std::string mapping;               // how it was cut; empty: as the first machine does
+};
+
+PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                 const Architecture& arch, int threads);
+
+// The pass as a job of the second machine.
+BlockJob block_job(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan);
+
+}  // namespace mantissa::replay
