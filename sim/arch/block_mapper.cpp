@@ -64,6 +64,13 @@ struct Rough {
     b_channels = static_cast<double>(cols) / static_cast<double>(taps);
   }
 
+  // Of the weight gradient: both images.
+  bool all_fits() const {
+    const double a = static_cast<double>(groups * rows * units * a_width);
+    const double b = std::ceil(b_channels) * all_input_lines * static_cast<double>(job.shape.in[1]);
+    return bytes(a, job.a_bits) <= static_cast<double>(arch.a_buffer_bytes) &&
+           bytes(b, job.b_bits) <= static_cast<double>(arch.b_buffer_bytes);
+  }
   static double bytes(double elements, int bits) { return elements * bits / 8; }
   // Lines of the image operand that so many consecutive lines of outputs need.
   double lines(double output_lines, double all) const {
@@ -228,10 +235,11 @@ void sort_by_merit(std::vector<MappedCost>& mapped) {
                    [&](const MappedCost& a, const MappedCost& b) { return rank(a) < rank(b); });
 }
 
-std::vector<Candidate> candidates(const Rough& rough, double share) {
+// All mappings that may fit, block columns being multiples of `columns`.
+std::vector<Candidate> candidates(const Rough& rough, double share, std::int64_t columns) {
   std::vector<Candidate> found;
   const std::vector<std::int64_t> rows = parts_of(rough.rows, rough.arch.rows);
-  const std::vector<std::int64_t> cols = parts_of(rough.cols, rough.arch.cols);
+  const std::vector<std::int64_t> cols = parts_of(rough.cols, columns);
   const std::vector<std::int64_t> units = parts_of(rough.units, rough.unit_multiple);
   for (const BlockOrder order : {BlockOrder::m_outside, BlockOrder::n_outside}) {
     for (const std::int64_t m : rows) {
@@ -242,6 +250,15 @@ std::vector<Candidate> candidates(const Rough& rough, double share) {
       }
     }
   }
+  return found;
+}
+
+std::vector<Candidate> candidates(const Rough& rough, double share) {
+  std::vector<Candidate> found;
+  // A channel that two block columns share would be loaded for each, where it could be loaded once.
+  if (rough.weight_gradient && rough.all_fits())
+    found = candidates(rough, share, std::lcm<std::int64_t>(rough.arch.cols, rough.taps));
+  if (found.empty()) found = candidates(rough, share, rough.arch.cols);
   std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     return std::tuple(a.merit, a.bytes, a.mapping.m_block, a.mapping.n_block, a.mapping.k_block) <
            std::tuple(b.merit, b.bytes, b.mapping.m_block, b.mapping.n_block, b.mapping.k_block);

@@ -151,6 +151,12 @@ class Machine {
     Count block;
   };
 
+  // Rows of a tile, some in each cycle.
+  Count sum_cycles() const {
+    Count cycles = 0;
+    for (Count row = 0; row < arch_.rows; row += arch_.sum_rows) ++cycles;
+    return cycles;
+  }
   Count step_count() const { return static_cast<Count>(steps_.size()); }
   const PlannedStep* next_step() const {
     return steps_started_ < step_count() ? &plan_.steps[steps_started_] : nullptr;
@@ -176,7 +182,7 @@ class Machine {
   bool roles_change() {
     if (!waits_for_roles_ || exchange_left_ > 0) return false;
     waits_for_roles_ = false;
-    exchange_left_ = arch_.rows + 1;
+    exchange_left_ = sum_cycles() + 1;
     exchanging_ = tiles_computed_ - 1;
     cost_.sums_stored += static_cast<std::uint64_t>(tiles_[exchanging_].tile->sums);
     // The set that exchanges works again after the next exchange. The tiles until then share the other set.
@@ -220,7 +226,7 @@ class Machine {
   bool drain_starts() {
     if (drain_left_ > 0 || draining_ == static_cast<Count>(blocks_.size()) || !sums_are_in_c(draining_))
       return false;
-    drain_left_ = arch_.rows * plan_.blocks[draining_].sets + arch_.pipe_latency;
+    drain_left_ = sum_cycles() * plan_.blocks[draining_].sets + arch_.pipe_latency;
     return true;
   }
 

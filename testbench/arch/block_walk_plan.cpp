@@ -7,7 +7,7 @@ namespace mantissa::test {
 namespace {
 
 void check_block(Count block, Count all, Count multiple) {
-  if (block < 1 || (block != all && block % multiple != 0))
+  if (block < 1 || (block < all && block % multiple != 0))
     throw std::invalid_argument("neither all nor a multiple");
 }
 
@@ -42,7 +42,7 @@ class Planner {
     if (outputs_.row0 % arch_.rows != 0) throw std::invalid_argument("the job begins within a tile");
     check_block(mapping_.m_block, outputs_.rows(), arch_.rows);
     check_block(mapping_.n_block, outputs_.cols(), arch_.cols);
-    if (mapping_.k_block == pass_.units()) return;
+    if (mapping_.k_block >= pass_.units()) return;
     check_block(mapping_.k_block, pass_.units(), 1);
     for (Count phase = 0; phase < pass_.phases(); ++phase) {
       const Count k = mapping_.k_block * static_cast<Count>(pass_.ks(phase, {0, 1}).size());
@@ -58,29 +58,33 @@ class Planner {
     block.sets = static_cast<Count>(cut(where.rows, arch_.rows).size() * cut(where.cols, arch_.cols).size());
     block.first_step = static_cast<Count>(plan_.steps.size());
     const auto segments = cut({0, pass_.units()}, mapping_.k_block);
-    for (where.phase = 0; where.phase < pass_.phases(); ++where.phase) {
-      std::vector<Count> rows;
+    std::map<Count, std::vector<Count>> rows_of_phase;  // with taps and rows
+    for (Count phase = 0; phase < pass_.phases(); ++phase) {
+      if (pass_.ks(phase, {0, 1}).empty()) continue;
       for (Count m = where.rows.first; m < where.rows.end; ++m) {
-        if (pass_.in_phase(where.phase, m)) rows.push_back(m);
-      }
-      if (rows.empty() || pass_.ks(where.phase, {0, 1}).empty()) continue;
-      for (where.segment = 0; where.segment < static_cast<Count>(segments.size()); ++where.segment) {
-        where.units = segments[where.segment];
-        step(where, rows, where.segment + 1 == static_cast<Count>(segments.size()));
+        if (pass_.in_phase(phase, m)) rows_of_phase[phase].push_back(m);
       }
     }
-    if (block.first_step == static_cast<Count>(plan_.steps.size())) {
-      PlannedStep& empty = plan_.steps.emplace_back();
-      empty.block = static_cast<Count>(plan_.blocks.size()) - 1;
+    const auto segment_count = rows_of_phase.empty() ? 1 : static_cast<Count>(segments.size());
+    for (where.segment = 0; where.segment < segment_count; ++where.segment) {
+      PlannedStep& step = plan_.steps.emplace_back();
+      step.block = static_cast<Count>(plan_.blocks.size()) - 1;
+      where.units = segments[where.segment];
+      const bool last_segment = where.segment + 1 == static_cast<Count>(segments.size());
+      for (const auto& [phase, rows] : rows_of_phase) {
+        where.phase = phase;
+        add_phase(where, rows, last_segment, step);
+      }
+      if (step.tiles.size() == 1) step.tiles.front().alone = true;
+      if (last_segment) block.last_tiles += static_cast<Count>(step.tiles.size());
     }
     plan_.steps[block.first_step].opens = true;
   }
 
-  void step(const StepPlace& where, const std::vector<Count>& rows, bool last_segment) {
-    PlannedStep& step = plan_.steps.emplace_back();
-    step.block = static_cast<Count>(plan_.blocks.size()) - 1;
-    step.a = pass_.lines_of_a(where);
-    step.b = pass_.lines_of_b(where);
+  void add_phase(const StepPlace& where, const std::vector<Count>& rows, bool last_segment,
+                 PlannedStep& step) {
+    step.a.merge(pass_.lines_of_a(where));
+    step.b.merge(pass_.lines_of_b(where));
     const std::vector<Place> ks = pass_.ks(where.phase, where.units);
     for (const Range part : cut({0, static_cast<Count>(rows.size())}, arch_.rows)) {
       const std::vector<Count> in_use(rows.begin() + part.first, rows.begin() + part.end);
@@ -94,8 +98,6 @@ class Planner {
         for (const auto& [group, count] : cols_of_group) tile.runs.push_back(run(group, count, in_use, ks));
       }
     }
-    if (step.tiles.size() == 1) step.tiles.front().alone = true;
-    if (last_segment) plan_.blocks.back().last_tiles += static_cast<Count>(step.tiles.size());
   }
 
   PlannedRun run(Count group, Count cols, const std::vector<Count>& rows, const std::vector<Place>& ks) {
