@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/arch/block_job.hpp"
 #include "sim/replay/gemm_pass.hpp"
 
 namespace mantissa::replay {

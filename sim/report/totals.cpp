@@ -18,6 +18,17 @@ std::string where(const PassReport& pass) {
   throw std::logic_error("replay report: " + where(pass) + ": " + law);
 }
 
+// M * N * K * groups; throws if that does not fit 64 bits.
+std::uint64_t product_size(const PassReport& pass) {
+  std::uint64_t product = 1;
+  for (const std::int64_t factor : {pass.gemm.m, pass.gemm.n, pass.gemm.k, pass.groups}) {
+    if (factor < 0) violated(pass, "a negative size");
+    if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(factor), &product))
+      violated(pass, "M*N*K*groups does not fit 64 bits");
+  }
+  return product;
+}
+
 // A cycle count that was subtracted below zero is a huge one.
 void check_counts(const PassReport& pass) {
   constexpr std::uint64_t most = std::uint64_t{1} << 60;
@@ -32,6 +43,8 @@ void check_counts(const PassReport& pass) {
     if (dense_macs(cost) != 0) violated(pass, "a batch norm with MACs");
     return;
   }
+  // A machine may leave holes out, and nothing else.
+  if (pass.scheduled_macs > product_size(pass)) violated(pass, "more MACs scheduled than M*N*K*groups");
   if (dense_macs(cost) != pass.scheduled_macs) {
     violated(pass, "macs + skipped = " + std::to_string(cost.macs) + " + " + std::to_string(cost.skipped) +
                        ", but " + std::to_string(pass.scheduled_macs) + " were scheduled");

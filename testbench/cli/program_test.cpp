@@ -167,7 +167,7 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
       {{"cycles", "--gemm", "100000,8,100000", "--sparsity", "0.5"}, {"2^28"}},
       {{"cycles", "--gemm", "8,8,8", "--port", "0"}, {"'0'", "1..65535"}},
       {{"cycles", "--gemm", "8,8,8", "--burst-cycles", "0"}, {"'0'", "1..4096"}},
-      {{"cycles", "--gemm", "8,8,800", "--a-buffer", "100"}, {"a_buffer_bytes 100", "window"}},
+      {{"cycles", "--gemm", "8,8,800", "--a-buffer", "100"}, {"a_buffer 100", "window"}},
       {{"bench", "--size", "8"}, {"'8'", "16..8192"}},
       {{"bench", "--size", "0x20"}, {"'0x20'", "decimal whole number"}},
       {{"bench", "--elements", "0"}, {"'0'", "16..268435456"}},

@@ -341,15 +341,14 @@ TEST(Replay, AShippedTableIsShownBesideAnotherOfItsName) {
 // 512 bytes are two halves of 16 x 16 bytes: enough for operands of 8 bits, not for 16.
 TEST(Replay, BuffersTooSmallForALayerAreRefusedBeforeAnyRuns) {
   const Scratch scratch;
-  const std::string arch = written(scratch, "small.yaml", "name: s\na_buffer_bytes: 512\n");
+  const std::string arch = written(scratch, "small.yaml", "name: s\na_buffer: 512B\n");
   EXPECT_EQ(run_mantissa({"replay", cnn, "--arch", arch, "--recipe", "fp8-hybrid", "--json"}).exit_code, 0);
   const Finished run = run_mantissa({"replay", cnn, "--arch", arch, "--recipe", "int8-rangebn"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.out, "");
   EXPECT_EQ(lines_of(run.err).size(), 1U) << run.err;  // no progress either
-  for (const char* part :
-       {"step 20, layer 'stem.conv', pass weight_gradient: a_buffer_bytes 512 is too small",
-        "one window of 16 takes 512 bytes, and half the buffer must hold it"})
+  for (const char* part : {"step 20, layer 'stem.conv', pass weight_gradient: a_buffer 512 is too small",
+                           "one window of 16 takes 512 bytes, and half the buffer must hold it"})
     EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
 }
 
@@ -364,22 +363,22 @@ TEST(Replay, BadInputIsNamedAndLeavesNothing) {
     std::vector<std::string> arguments;
     std::string message;
   };
-  const std::string small = written(scratch, "small.yaml", "name: s\na_buffer_bytes: 64\n");
+  const std::string small = written(scratch, "small.yaml", "name: s\na_buffer: 64B\n");
   const std::string unknown = written(scratch, "unknown.yaml", "name: s\nrowz: 4\n");
-  const std::string vast = written(scratch, "vast.yaml", "name: v\na_buffer_bytes: 1099511627776\n");
+  const std::string vast = written(scratch, "vast.yaml", "name: v\na_buffer: 1024GiB\n");
   const std::string wide =
       written(scratch, "wide.yaml",
-              "name: w\nport: 65535\nrows: 4096\ncols: 4096\n" + std::string("a_buffer_bytes: 1073741824\n"
-                                                                             "b_buffer_bytes: 1073741824\n"));
+              "name: w\nport: 65535\nrows: 4096\ncols: 4096\n" + std::string("a_buffer: 1GiB\n"
+                                                                             "b_buffer: 1GiB\n"));
   const std::string text = written(scratch, "text.safetensors", "this is no trace");
   const std::vector<Bad> cases = {
       {{"nowhere.safetensors"}, "nowhere.safetensors"},
       {{text}, "text.safetensors"},
       {{cnn, "--recipe", "fp9"}, "fp8-hybrid"},
       {{cnn, "--arch", "moon"}, "edge"},
-      {{cnn, "--arch", small}, "a_buffer_bytes"},
+      {{cnn, "--arch", small}, "a_buffer"},
       {{cnn, "--arch", unknown}, "unknown.yaml:2"},
-      {{cnn, "--arch", vast, "--engine", "systemc"}, "a_buffer_bytes = 1099511627776 is too large"},
+      {{cnn, "--arch", vast, "--engine", "systemc"}, "a_buffer = 1099511627776 is too large"},
       {{cnn, "--arch", wide, "--engine", "systemc"}, "rows * cols = 16777216 is too large"},
       {{cnn, "--engine", "magic"}, "lockstep"},
       {{cnn, "--engine", "systemc", "--recipe", "fp32"}, "lognormal-sparse"},

@@ -120,7 +120,9 @@ class Maker {
     one.cost.compute = std::max(one.cost.compute, one.cost.macs / 256 + 1);
     one.cost.dram_bytes_unique =
         static_cast<std::uint64_t>(shape.m * shape.k + shape.k * shape.n + shape.m * shape.n);
+    one.cost.tensor_bytes = one.cost.dram_bytes_unique;
     one.cost.dram_bytes = one.cost.dram_bytes_unique + one.cost.dram_bytes_unique / 8;
+    one.scheduled_macs = product;
     // 32 bytes per cycle, no faster.
     const std::uint64_t moving = one.cost.dram_bytes / 32 + 40;
     one.cost.stall_load = moving > one.cost.compute ? moving - one.cost.compute : moving / 20;
@@ -144,7 +146,7 @@ class Maker {
       one.formats = "fp32";
       one.cost.compute = static_cast<std::uint64_t>((channels + 15) / 16 * (2 * elements + 40));
       one.cost.dram_bytes = one.cost.dram_bytes_unique = static_cast<std::uint64_t>(channels * elements * 3);
-      one.cost.sram_bytes = one.cost.dram_bytes;
+      one.cost.tensor_bytes = one.cost.sram_bytes = one.cost.dram_bytes;
       one.cost.stall_load = one.cost.dram_bytes / 32 - std::min(one.cost.dram_bytes / 32, one.cost.compute);
       one.cost.drained = static_cast<std::uint64_t>(channels * elements);
       finish(one, pass == Pass::forward ? infinity : uniform(90, 130));
@@ -253,12 +255,14 @@ ReplayReport tiny_report() {
                   .stall_drain = 15,
                   .dram_bytes = 110,
                   .dram_bytes_unique = 100,
+                  .tensor_bytes = 100,
                   .sram_bytes = 330,
                   .drained = 20,
                   .macs = 200,
                   .tiles = 6,
                   .steps = 6};
   forward.dense_cycles = 100;
+  forward.scheduled_macs = 200;
   forward.utilization = 0.5;  // 200 / (4 * 100)
   forward.energy = {{.table = "table45", .components = {{"dram", 300, 0}, {"multiply", 100, 100}}}};
   forward.accuracy = {.elements = 20,
@@ -280,6 +284,7 @@ ReplayReport tiny_report() {
                    .stall_drain = 5,
                    .dram_bytes = 110,
                    .dram_bytes_unique = 100,
+                   .tensor_bytes = 100,
                    .sram_bytes = 300,
                    .drained = 50,
                    .macs = 50,

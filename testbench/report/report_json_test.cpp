@@ -31,7 +31,7 @@ TEST(ReportJson, HoldsInputsAndLayersByHand) {
       Json::parse(R"({"step":0,"layer":"fc","pass":"weight_gradient","kind":"linear","M":5,"N":10,
     "K":4,"groups":1,"macs":50,"skipped_macs":150,"suppressed":3,"cycles":50,"compute_cycles":20,
     "stall_load_cycles":20,"stall_write_back_cycles":5,"stall_drain_cycles":5,"dense_cycles":100,"speedup":2.0,
-    "operand_sparsity":0.75,"utilization":0.25,"sram_bytes":300,"dram_bytes":110,"dram_unique_bytes":100,"traffic_factor":1.1,
+    "operand_sparsity":0.75,"utilization":0.25,"sram_bytes":300,"dram_bytes":110,"tensor_bytes":100,"lowered_bytes":100,"mapping":"simple","traffic_factor":1.1,
     "energy_pj":{"dram":150.0,"multiply":50.0},"energy_total_pj":200.0,"energy_derived_pj":50.0,
     "derived_share":0.25,"pj_per_mac_executed":4.0,"pj_per_mac_dense":1.0,"sqnr_db":null,"exact":true,
     "cosine":null,"max_ulp":2.0,"bias":0.25,"nonfinite":0,"overflow":1,"underflow":2,"flushed_to_zero":3})");

@@ -83,7 +83,8 @@ TEST(Totals, AReportThatBreaksALawIsRefused) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Violation> violations{
       {"macs + skipped", [](ReplayReport& r) { ++r.passes[1].cost.skipped; }},
-      {"macs + skipped", [](ReplayReport& r) { r.passes[0].groups = 2; }},
+      {"macs + skipped", [](ReplayReport& r) { --r.passes[0].scheduled_macs; }},
+      {"more MACs", [](ReplayReport& r) { ++r.passes[0].scheduled_macs; }},
       {"fit 64 bits",
        [](ReplayReport& r) { r.passes[0].gemm.m = r.passes[0].gemm.n = std::int64_t{1} << 40; }},
       {"negative size", [](ReplayReport& r) { r.passes[0].gemm.m = -4; }},
