@@ -31,7 +31,7 @@ void check_window_fits(const char* key, std::int64_t buffer_bytes, std::int64_t 
 
 // Keys of files before version 0.3, which counted DRAM's times in cycles of the array.
 void refuse_old_keys(YamlMap& root) {
-  constexpr std::pair<const char*, const char*> old_keys[] = {
+  static constexpr std::pair<const char*, const char*> old_keys[] = {
       {"a_buffer_bytes", "a_buffer: 64KiB"},          {"b_buffer_bytes", "b_buffer: 64KiB"},
       {"dram_latency_cycles", "dram_latency: 80ns"},  {"dram_burst_bytes", "dram_burst: 64B"},
       {"dram_burst_cycles", "dram_bandwidth: 4GB/s"}, {"clock_mhz", "clock: 500MHz"}};
@@ -136,9 +136,17 @@ Architecture parse_architecture(std::string_view text, const std::string& file) 
   return read_architecture(YamlDocument(text, file));
 }
 
-Loaded<Architecture> load_architecture(const std::string& name_or_path) {
+std::vector<std::string> architecture_keys() {
+  const YamlDocument document("name: none\n", "");
+  read_architecture(document);
+  return document.top_keys_asked();
+}
+
+Loaded<Architecture> load_architecture(const std::string& name_or_path,
+                                       const std::vector<Setting>& settings) {
   const ConfigFile file = find_config(ConfigKind::architecture, name_or_path);
-  const YamlDocument document(file.text, file.path.string());
+  YamlDocument document(file.text, file.path.string());
+  for (const Setting& setting : settings) document.set(setting.key, setting.value);
   Loaded<Architecture> loaded{read_architecture(document), sha256(file.text), file.origin};
   std::string& energy = loaded.value.energy;
   if (is_config_path(energy) && std::filesystem::path(energy).is_relative())

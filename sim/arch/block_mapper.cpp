@@ -316,4 +316,17 @@ MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const Blo
   return best.front();
 }
 
+MappedCost mapped_cost(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero) {
+  if (arch.mapping == Mapping::automatic) return best_mapping(arch, job, nonzero);
+  const BlockMapping mapping = given_mapping(arch, job);
+  return {mapping, block_cycles(arch, job, mapping, nonzero)};
+}
+
+std::string text_of(const MappedCost& mapped) {
+  const BlockMapping& cut = mapped.mapping;
+  return fmt::format("{} {} x {} x {}, A {}, B {}, C {}", name_of(cut.order), cut.m_block, cut.n_block,
+                     cut.k_block, name_of(mapped.cost.a_scope), name_of(mapped.cost.b_scope),
+                     mapped.cost.two_blocks ? "two blocks" : "one block");
+}
+
 }  // namespace mantissa

@@ -2,6 +2,8 @@
 // bytes.
 #pragma once
 
+#include <string>
+
 #include "sim/arch/block_cycles.hpp"
 
 namespace mantissa {
@@ -20,6 +22,11 @@ MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const Blo
 // The sizes that the architecture gives for all passes, as this one takes them: no larger than it is, and
 // `k_block` up to the next size that is cut between windows.
 BlockMapping given_mapping(const Architecture& arch, const BlockJob& job);
+
+// The best mapping, or the one that is given.
+MappedCost mapped_cost(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero);
+// "m-outside 64 x 32 x 128, A row, B all, C two blocks".
+std::string text_of(const MappedCost& mapped);
 
 // Throws what best_mapping would throw for want of room, without looking for more than one that fits.
 void check_fits(const Architecture& arch, const BlockJob& job);

@@ -14,6 +14,7 @@
 #include "sim/arch/gemm_cycles.hpp"
 #include "sim/arch/staging.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/cycles_conv.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/support/json_text.hpp"
@@ -34,19 +35,21 @@ struct CyclesOptions {
   std::uint64_t seed = 1;
   bool speedup = false;
   bool json = false;
+  std::string conv;
+  ConvOptions of_conv;
   std::vector<const CLI::Option*> os_skip_only = {};
 };
 
 // "16x16" or "64,64,3200": whole numbers with a separator, nothing else.
 std::vector<std::int64_t> sizes(const std::string& option, const std::string& text, char separator,
-                                std::size_t count, const std::string& form) {
+                                std::size_t count, const std::string& form, std::int64_t least = 1) {
   std::vector<std::int64_t> found;
   const char* at = text.data();
   const char* const end = at + text.size();
   while (true) {
     std::int64_t value = 0;
     const auto [after, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || value < 1) break;
+    if (error != std::errc() || value < least) break;
     found.push_back(value);
     if (after == end) {
       if (found.size() == count) return found;
@@ -222,7 +225,19 @@ std::string speedup_table(const OrderedJson& json) {
   return text.str();
 }
 
+void run_conv(CyclesOptions& options) {
+  options.of_conv.sizes =
+      sizes("--conv", options.conv, ',', 8, "N,C,H,W,O,k,s,p, such as 4,64,56,56,64,3,1,1", 0);
+  options.of_conv.sparsity = options.sparsity;
+  options.of_conv.seed = options.seed;
+  options.of_conv.skip = !options.no_skip;
+  const OrderedJson json = conv_json(options.of_conv);
+  standard_output().text(options.json ? json_text(json, 2) + "\n" : conv_table(json)).flush();
+}
+
 void run_cycles(CyclesOptions& options) {
+  if (!options.conv.empty()) return run_conv(options);
+  if (options.gemm.empty()) throw std::invalid_argument("cycles needs --gemm or --conv");
   const std::vector<std::int64_t> array = sizes("--array", options.array, 'x', 2, "ROWSxCOLS, such as 16x16");
   const std::vector<std::int64_t> gemm =
       sizes("--gemm", options.gemm, ',', 3, "M,N,K, each at least 1, such as 256,256,256");
@@ -261,7 +276,18 @@ void add_cycles(CLI::App& program) {
           "os-skip, or a convention of other simulators: scalesim-ws, scalesim-is, scalesim-os, stonne-os")
       ->capture_default_str();
   command->add_option("--array", options->array, "rows x columns")->type_name("RxC")->capture_default_str();
-  command->add_option("--gemm", options->gemm, "C[M,N] = A[M,K] B[K,N]")->type_name("M,N,K")->required();
+  CLI::Option* gemm =
+      command->add_option("--gemm", options->gemm, "C[M,N] = A[M,K] B[K,N]")->type_name("M,N,K");
+  CLI::Option* conv = command
+                          ->add_option("--conv", options->conv,
+                                       "the three passes of a convolution: images, channels, height, width, "
+                                       "output channels, kernel, stride, padding")
+                          ->type_name("N,C,H,W,O,k,s,p")
+                          ->excludes(gemm);
+  command->add_option("--arch", options->of_conv.arch, "with --conv: a shipped name or a YAML file")
+      ->needs(conv)
+      ->capture_default_str();
+  add_settings(*command, options->of_conv.settings)->needs(conv);
   command->add_flag("--json", options->json, "write JSON to standard output");
   const auto only = [&](CLI::Option* option) {
     options->os_skip_only.push_back(option->group("os-skip"));
@@ -304,6 +330,7 @@ void add_cycles(CLI::App& program) {
       "  mantissa cycles --gemm 3136,64,576 --sparsity 0.85\n"
       "  mantissa cycles --array 32x32 --gemm 256,256,256 --b-buffer 16384 --burst-cycles 32\n"
       "  mantissa cycles --gemm 16,16,3200 --sparsity 0.85 --no-memory --speedup\n"
+      "  mantissa cycles --arch edge --set mapping=auto --conv 4,64,56,56,64,3,1,1 --sparsity 0.85\n"
       "  mantissa cycles --dataflow scalesim-ws --array 32x32 --gemm 256,256,256 --json");
   command->callback([options] { run_cycles(*options); });
 }

@@ -16,15 +16,18 @@
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/same_file.hpp"
+#include "sim/cli/settings.hpp"
 #include "sim/cli/size_options.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/replay/difference.hpp"
 #include "sim/replay/simulated_check.hpp"
+#include "sim/report/report_csv.hpp"
 #include "sim/report/report_directory.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_table.hpp"
 #include "sim/support/config_file.hpp"
+#include "sim/support/draft_files.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/finite.hpp"
 
@@ -38,6 +41,9 @@ struct ReplayOptions {
   std::string engine = "fast";
   std::string loss_scale;
   std::string out;
+  std::string csv;
+  Settings settings;
+  bool summary = false;
   std::uint64_t seed = 1;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::uint64_t sample = 0;
@@ -87,6 +93,7 @@ std::string command_line(const ReplayOptions& options) {
                         " --engine " + options.engine + " --sample " + std::to_string(options.sample) +
                         " --seed " + std::to_string(options.seed);
   if (!options.rtl.empty()) command += " --rtl " + shell_word(options.rtl);
+  for (const std::string& word : options.settings.words) command += " --set " + shell_word(word);
   if (!options.loss_scale.empty()) command += " --loss-scale " + shell_word(options.loss_scale);
   for (std::size_t i = 0; i < options.steps.size(); ++i)
     command += (i == 0 ? " --steps " : ",") + std::to_string(options.steps[i]);
@@ -95,21 +102,24 @@ std::string command_line(const ReplayOptions& options) {
 
 // The directory of --out is replaced as a whole.
 void check_files(const ReplayOptions& options) {
-  if (options.out.empty()) return;
   std::vector<NamedFile> inputs = {{"the trace", options.trace}};
   for (const auto& [option, name] :
        {std::pair{"--recipe", options.recipe}, std::pair{"--arch", options.arch}}) {
     if (is_config_path(name)) inputs.push_back({option, name});
   }
-  refuse_inputs_in({"--out", options.out}, inputs);
+  if (!options.csv.empty()) {
+    refuse_same_files({{"--csv", options.csv}}, inputs);
+  }
+  if (!options.out.empty()) refuse_inputs_in({"--out", options.out}, inputs);
 }
 
-void run_replay(const ReplayOptions& options) {
+void run_replay(ReplayOptions& options) {
+  options.settings.part();
   check_files(options);
   if (!options.out.empty()) check_report_directory(options.out);
-  Loaded<Recipe> recipe = load_recipe(options.recipe);
+  Loaded<Recipe> recipe = load_recipe(options.recipe, options.settings.recipe);
   override_loss_scale(recipe.value, options.loss_scale);
-  const Loaded<Architecture> arch = load_architecture(options.arch);
+  const Loaded<Architecture> arch = load_architecture(options.arch, options.settings.architecture);
   const std::vector<EnergyTable> tables = energy_tables(arch.value.energy);
   const trace::Trace trace(options.trace);
   trace::check_finite(trace);
@@ -144,9 +154,17 @@ void run_replay(const ReplayOptions& options) {
   report.trace_hash = trace.file().hash();
   report.recipe_hash = recipe.hash;
   report.arch_hash = arch.hash;
+  report.settings = options.settings.words;
 
   Output out = standard_output();
-  out.text(options.json ? report_json(report) : report_text(report, options.layers));
+  out.text(options.json      ? report_json(report)
+           : options.summary ? summary_line(report)
+                             : report_text(report, options.layers));
+  if (!options.csv.empty()) {
+    DraftFile csv(options.csv);
+    csv.out().text(report_csv(report));
+    csv.publish();
+  }
   if (!options.out.empty()) {
     for (const std::string& note : write_report(report, options.out)) {
       if (!options.json) out.text("note: " + note + "\n");
@@ -199,6 +217,9 @@ void add_replay(CLI::App& program) {
       ->type_name("DIR");
   command->add_option("--out", options->out, "directory for report.json, layers.csv, report.html and plots")
       ->type_name("DIR");
+  command->add_option("--csv", options->csv, "also write layers.csv to this file")->type_name("FILE");
+  add_settings(*command, options->settings);
+  command->add_flag("--summary", options->summary, "print one line of figures, for loops in a shell");
   command->add_flag("--layers", options->layers,
                     "also show every layer; the report of --out always has them");
   command->add_flag("--json", options->json, "write report.json to standard output");
@@ -211,6 +232,7 @@ void add_replay(CLI::App& program) {
       "  mantissa replay traces/fashion-cnn.safetensors --recipe lognormal-sparse --staging --out report\n"
       "  mantissa replay traces/fashion-cnn.safetensors --recipe fp8-hybrid --arch datacentre --json\n"
       "  mantissa replay traces/fashion-cnn.safetensors --engine lockstep --sample 4\n"
+      "  mantissa replay traces/fashion-cnn.safetensors --set mapping=auto --set clock=1GHz --summary\n"
       "  mantissa replay mine.safetensors --arch mine.yaml --recipe mine.yaml --loss-scale 10");
   command->callback([options] { run_replay(*options); });
 }

@@ -198,9 +198,17 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
   return read_recipe(YamlDocument(text, file));
 }
 
-Loaded<Recipe> load_recipe(const std::string& name_or_path) {
+Loaded<Recipe> load_recipe(const std::string& name_or_path, const std::vector<Setting>& settings) {
   const ConfigFile file = find_config(ConfigKind::recipe, name_or_path);
-  return {parse_recipe(file.text, file.path.string()), sha256(file.text), file.origin};
+  YamlDocument document(file.text, file.path.string());
+  for (const Setting& setting : settings) document.set(setting.key, setting.value);
+  return {read_recipe(document), sha256(file.text), file.origin};
+}
+
+std::vector<std::string> recipe_keys() {
+  const YamlDocument document("name: none\narithmetic: fp32\n", "");
+  read_recipe(document);
+  return document.top_keys_asked();
 }
 
 }  // namespace mantissa

@@ -1,7 +1,5 @@
 #include "sim/replay/pass_cost.hpp"
 
-#include <fmt/core.h>
-
 #include "models/mac/int_mac.hpp"
 #include "models/mac/pass_phases.hpp"
 #include "models/tensor/nonzero_counts.hpp"
@@ -29,19 +27,6 @@ BlockMapping whole(const BlockJob& job) {
   return {BlockOrder::m_outside, job.outputs.rows(), job.outputs.cols(), std::int64_t{1} << 40};
 }
 
-std::string text_of(const MappedCost& mapped) {
-  const BlockMapping& cut = mapped.mapping;
-  return fmt::format("{} {} x {} x {}, A {}, B {}, C {}", name_of(cut.order), cut.m_block, cut.n_block,
-                     cut.k_block, name_of(mapped.cost.a_scope), name_of(mapped.cost.b_scope),
-                     mapped.cost.two_blocks ? "two blocks" : "one block");
-}
-
-MappedCost mapped(const Architecture& arch, const BlockJob& job, const BlockCounts& counts) {
-  if (arch.mapping == Mapping::automatic) return best_mapping(arch, job, counts);
-  const BlockMapping mapping = given_mapping(arch, job);
-  return {mapping, block_cycles(arch, job, mapping, counts)};
-}
-
 PassCost blocks_cost(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                      const Architecture& arch, int threads) {
   BlockJob job = block_job(pass, result, plan);
@@ -55,12 +40,12 @@ PassCost blocks_cost(const GemmPass& pass, const GemmPassResult& result, const L
       }
     }
   }
-  const MappedCost best = mapped(arch, job, by_phase.empty() ? result.nonzero : by_phase);
+  const MappedCost best = mapped_cost(arch, job, by_phase.empty() ? result.nonzero : by_phase);
   PassCost cost{.cost = best.cost.cycles, .mapping = text_of(best)};
   cost.dense_cycles = cost.cost.cycles();
   if (job.skip) {
     job.skip = false;
-    cost.dense_cycles = mapped(arch, job, {}).cost.cycles.cycles();
+    cost.dense_cycles = mapped_cost(arch, job, {}).cost.cycles.cycles();
   }
   cost.scheduled_macs = static_cast<std::uint64_t>(BlockPlan(arch, job, whole(job)).scheduled_macs());
   return cost;

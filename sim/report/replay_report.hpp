@@ -77,6 +77,7 @@ struct ReplayReport {
   std::string recipe_hash;
   std::string arch;
   std::string arch_hash;
+  std::vector<std::string> settings;  // keys of recipe and architecture that the command line set: "rows=8"
   int rows = 0;
   int cols = 0;
   double clock_mhz = 0;

@@ -199,6 +199,7 @@ std::string report_json(const ReplayReport& report) {
                   {"cols", report.cols},
                   {"clock_mhz", number(report.clock_mhz)},
                   {"peak_dram_bytes_per_cycle", number(report.peak_bytes_per_cycle)}};
+  json["settings"] = report.settings;
   json["images"] = report.images;
   json["sampled_tiles"] = report.sampled_tiles;
   if (report.run_bits.compared > 0) {

@@ -92,6 +92,12 @@ std::string provenance(const EnergyTable& table) {
   return text + ")";
 }
 
+std::string settings_text(const ReplayReport& report) {
+  std::string text;
+  for (const std::string& setting : report.settings) text += (text.empty() ? ", set " : " ") + printable(setting);
+  return text;
+}
+
 std::string identity(const ReplayReport& report) {
   const auto named = [](const std::string& name, const std::string& hash) {
     return printable(name) + (hash.empty() ? "" : " [" + printable(hash.substr(0, 8)) + "]");
@@ -99,7 +105,7 @@ std::string identity(const ReplayReport& report) {
   return wrapped("trace " + named(report.trace, report.trace_hash) + ", recipe " +
                  named(report.recipe, report.recipe_hash) + ", arch " + named(report.arch, report.arch_hash) +
                  " " + std::to_string(report.rows) + "x" + std::to_string(report.cols) + " at " +
-                 with_prefix(report.clock_mhz) + " MHz, engine " + printable(report.engine) + ", seed " +
+                 with_prefix(report.clock_mhz) + " MHz" + settings_text(report) + ", engine " + printable(report.engine) + ", seed " +
                  std::to_string(report.seed) +
                  (report.sampled_tiles == 0
                       ? std::string()
@@ -229,6 +235,20 @@ std::string summary(const ReplayReport& report, const ReportTotals& totals) {
     text += wrapped("energy table " + provenance(table) + ": " + printable(table.source));
   for (const std::string& note : report.notes) text += wrapped("note: " + printable(note));
   return text + energy_per_mac_line(report, overall);
+}
+
+std::string summary_line(const ReplayReport& report) {
+  const Totals totals = total(report).overall;
+  std::string text = printable(report.arch);
+  text += ", " + printable(report.recipe) + settings_text(report) + ":";
+  std::string separator = " ";
+  for (const Figure* figure : placed(&Figure::total)) {
+    if (figure->total.show == Column::Show::joined) continue;
+    text +=
+        separator + std::string(figure->total.title) + " " + cell_text(*figure, figure->total.show, totals);
+    separator = ", ";
+  }
+  return text + "\n";
 }
 
 std::string report_text(const ReplayReport& report, bool layers) {

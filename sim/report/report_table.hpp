@@ -14,6 +14,8 @@ std::string pass_table(const ReplayReport& report, Pass pass);
 std::string staging_table(const ReplayReport& report, const ReportTotals& totals);
 // Its last line is the energy per MAC, all tables side by side.
 std::string summary(const ReplayReport& report, const ReportTotals& totals);
+// One line: what a loop over design points wants to see of each.
+std::string summary_line(const ReplayReport& report);
 // Staging and summary; with `layers` the tables of all passes before them.
 std::string report_text(const ReplayReport& report, bool layers);
 

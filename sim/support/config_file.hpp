@@ -16,6 +16,12 @@ struct ConfigFile {
   std::string origin;  // as the user named it
 };
 
+// A key of a configuration and the value that it gets, as --set says it.
+struct Setting {
+  std::string key;
+  std::string value;
+};
+
 // A configuration, and what it was made of.
 template <typename T>
 struct Loaded {

@@ -166,7 +166,44 @@ YamlDocument::YamlDocument(std::string_view text, std::string file) : file_(std:
   if (root_.kind != YamlNode::Kind::map) refuse(root_.line, "not a map of keys and values");
 }
 
+std::vector<std::string> YamlDocument::top_keys_asked() const {
+  std::vector<std::string> keys;
+  for (const std::string& key : keys_asked_) {
+    if (key.find('.') == std::string::npos) keys.push_back(key);
+  }
+  return keys;
+}
+
+void YamlDocument::set(const std::string& path, const std::string& value) {
+  settings_.push_back(path + "=" + value);
+  const int line = -static_cast<int>(settings_.size());
+  YamlNode* node = &root_;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const std::string key = path.substr(begin, end - begin);
+    if (key.empty()) refuse(line, "a key is missing");
+    if (node->kind != YamlNode::Kind::map)
+      refuse(line, in_quotes(path.substr(0, begin - 1)) + " is no map of keys");
+    const auto found = std::find(node->keys.begin(), node->keys.end(), key);
+    const auto place = static_cast<std::size_t>(found - node->keys.begin());
+    if (found == node->keys.end()) {
+      node->keys.push_back(key);
+      node->key_lines.push_back(line);
+      node->values.push_back(
+          {.kind = YamlNode::Kind::map, .line = line, .text = {}, .values = {}, .keys = {}, .key_lines = {}});
+    }
+    node->key_lines[place] = line;
+    node = &node->values[place];
+    begin = end + 1;
+  }
+  *node = {
+      .kind = YamlNode::Kind::scalar, .line = line, .text = value, .values = {}, .keys = {}, .key_lines = {}};
+}
+
 void YamlDocument::refuse(int line, const std::string& what) const {
+  if (line < 0)
+    throw std::invalid_argument("--set " + in_quotes(settings_[static_cast<std::size_t>(-line) - 1]) + ": " +
+                                what);
   throw std::invalid_argument(file_ + ":" + std::to_string(line) + ": " + what);
 }
 

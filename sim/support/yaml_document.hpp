@@ -29,6 +29,11 @@ class YamlDocument {
   // not a map, too large or too deep, and for what is named above.
   YamlDocument(std::string_view text, std::string file);
 
+  // Gives a key another value, as if it stood in the file: "weights.format" is a key of the map "weights",
+  // which is made if it is not there. Messages about it name the setting in place of a line. Throws
+  // std::invalid_argument where a part of the path is no map.
+  void set(const std::string& path, const std::string& value);
+
   const YamlNode& root() const { return root_; }
   const std::string& file() const { return file_; }
   [[noreturn]] void refuse(int line, const std::string& what) const;
@@ -36,11 +41,14 @@ class YamlDocument {
   // Every key that a reader has asked for, as a path of sections: "weights.format". Documentation is checked
   // against it.
   const std::set<std::string>& keys_asked() const { return keys_asked_; }
+  // Those of the root alone.
+  std::vector<std::string> top_keys_asked() const;
   void note_key(const std::string& path) const { keys_asked_.insert(path); }
 
  private:
   std::string file_;
   YamlNode root_;
+  std::vector<std::string> settings_;  // number n has the line -n
   mutable std::set<std::string> keys_asked_;
 };
 

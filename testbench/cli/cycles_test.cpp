@@ -144,5 +144,41 @@ TEST(Cycles, TextHasTheSameFigures) {
             "SCALE-Sim prints                 20351\n");
 }
 
+// A pointwise layer by hand: 16 pixels, 16 channels to 16, on 16 x 16 with everything in the buffers.
+TEST(Cycles, PassesOfAConvolution) {
+  const Json json =
+      cycles_json({"--conv", "1,16,4,4,16,1,1,0", "--set", "mapping=auto", "--sparsity", "0.9"});
+  const Json& passes = json.at("passes");
+  ASSERT_EQ(passes.size(), 3U);
+  EXPECT_EQ(passes[0].at("M"), 16);
+  EXPECT_EQ(passes[0].at("tensor_bytes"), 3 * 256);
+  EXPECT_EQ(passes[0].at("dram_bytes"), 3 * 256);
+  EXPECT_EQ(passes[0].at("compute"), 4 + 16);  // staging, then a window of 16
+  EXPECT_EQ(passes[2].at("tensor_bytes"), 2 * 256 + 1024);
+  EXPECT_GT(passes[2].at("skipped_macs"), 3000);
+  const Json strided = cycles_json({"--conv", "1,16,8,8,16,3,2,1", "--set", "mapping=auto"}).at("passes")[1];
+  // Of nine taps a quarter of the outputs meets 1, a half 2 and a quarter 4.
+  EXPECT_EQ(strided.at("macs"), 16 * (1 + 2 + 2 + 4) * 16 * 16);
+  const Finished text = run_mantissa({"cycles", "--conv", "4,64,56,56,64,3,1,1", "--set", "mapping=auto"});
+  EXPECT_NE(text.out.find("weight_gradient: "), std::string::npos) << text.out << text.err;
+  const struct {
+    std::vector<std::string> arguments;
+    std::string message;
+  } bad[] = {
+      {{"cycles"}, "--gemm or --conv"},
+      {{"cycles", "--conv", "1,2,3"}, "N,C,H,W,O,k,s,p"},
+      {{"cycles", "--conv", "1,16,4,4,16,9,1,0"}, "kernel"},
+      {{"cycles", "--conv", "1,16,4,4,16,1,0,0"}, "stride"},
+      {{"cycles", "--gemm", "8,8,8", "--set", "rows=4"}, "--conv"},
+      {{"cycles", "--conv", "1,16,4,4,16,1,1,0", "--set", "pruning.sparsity=0.5"}, "keys of an architecture"},
+      {{"cycles", "--conv", "1,16,4,4,16,1,1,0", "--set", "mapping=auto", "--set", "c_buffer=64B"},
+       "c_buffer 64 is too small for this mapping: a block of 16 x 16 sums of 32 bits takes 1024 bytes"}};
+  for (const auto& [arguments, message] : bad) {
+    const Finished run = run_mantissa(arguments);
+    EXPECT_EQ(run.exit_code, 2) << message;
+    EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
+  }
+}
+
 }  // namespace
 }  // namespace mantissa::test

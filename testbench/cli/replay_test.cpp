@@ -352,6 +352,80 @@ TEST(Replay, BuffersTooSmallForALayerAreRefusedBeforeAnyRuns) {
     EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
 }
 
+// The second machine moves less, and makes the same numbers, whatever the mapping.
+TEST(Replay, TheMappingChangesCyclesAndNoBit) {
+  for (const char* recipe : {"fp8", "lognormal-sparse", "int8-rangebn"}) {
+    const Json simple = replay({cnn, "--recipe", recipe, "--set", "mapping=simple"});
+    const Json blocks = replay({cnn, "--recipe", recipe, "--set", "mapping=auto"});
+    const Json given =
+        replay({cnn, "--recipe", recipe, "--set", "mapping=given", "--set", "block_order=n-outside", "--set",
+                "m_block=32", "--set", "n_block=16", "--set", "k_block=16"});
+    ASSERT_EQ(blocks["layers"].size(), simple["layers"].size());
+    for (std::size_t i = 0; i < blocks["layers"].size(); ++i) {
+      const Json& one = blocks["layers"][i];
+      for (const char* key :
+           {"sqnr_db", "cosine", "max_ulp", "bias", "overflow", "underflow", "flushed_to_zero"}) {
+        EXPECT_EQ(one[key], simple["layers"][i][key]) << key;
+        EXPECT_EQ(one[key], given["layers"][i][key]) << key;
+      }
+      EXPECT_GE(one["dram_bytes"], one["tensor_bytes"]);
+      if (one["kind"] == "batchnorm") continue;
+      EXPECT_NE(one["mapping"], "simple");
+      EXPECT_LE(one["macs"].get<std::uint64_t>() + one["skipped_macs"].get<std::uint64_t>(),
+                simple["layers"][i]["macs"].get<std::uint64_t>() +
+                    simple["layers"][i]["skipped_macs"].get<std::uint64_t>());
+    }
+    EXPECT_LT(blocks["totals"]["cycles"], simple["totals"]["cycles"]);
+    EXPECT_LT(blocks["totals"]["dram_bytes"], given["totals"]["dram_bytes"]);
+  }
+}
+
+TEST(Replay, KeysAreSetOnTheCommandLine) {
+  const Json plain = replay({cnn});
+  const Json fast =
+      replay({cnn, "--set", "clock=1GHz", "--set", "recipe.name=mine", "--set", "activations.rounding=sr:8"});
+  EXPECT_EQ(fast["arch"]["clock_mhz"], 1000);
+  EXPECT_EQ(fast["recipe"]["name"], "mine");
+  EXPECT_EQ(fast["settings"],
+            Json::parse(R"(["clock=1GHz", "recipe.name=mine", "activations.rounding=sr:8"])"));
+  EXPECT_NE(fast["layers"][1]["formats"], plain["layers"][1]["formats"]);
+  // Memory takes the same seconds, and so more cycles.
+  EXPECT_GT(fast["totals"]["stall_load_cycles"], plain["totals"]["stall_load_cycles"]);
+  const struct {
+    std::string word;
+    std::string message;
+  } cases[] = {{"clock", "expected KEY=VALUE"},
+               {"clck=1GHz", "no such key; of an architecture: "},
+               {"name=mine", "write arch.name or recipe.name"},
+               {"clock=fast", "--set 'clock=fast': clock: 'fast' is not a number with a unit"},
+               {"rows.x=4", "--set 'rows.x=4': 'rows' is no map of keys"},
+               {"rows=0", "--set 'rows=0': rows"},
+               {"weights.format=e9m9", "--set 'weights.format=e9m9': "},
+               {"a_buffer=64B", "--set 'a_buffer=64B': a_buffer: 64 bytes are too few"}};
+  for (const auto& [word, message] : cases) {
+    const Finished run = run_mantissa({"replay", cnn, "--set", word});
+    EXPECT_EQ(run.exit_code, 2) << word;
+    EXPECT_NE(run.err.find(message), std::string::npos) << word << ": " << run.err;
+  }
+}
+
+TEST(Replay, WritesACsvAndOneLine) {
+  const Scratch scratch;
+  const std::string csv = scratch.path() + "/layers.csv";
+  const Finished run = run_mantissa({"replay", cnn, "--summary", "--csv", csv, "--set", "rows=8"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(lines_of(run.out).size(), 1U) << run.out;
+  EXPECT_EQ(run.out.substr(0, 28), "edge, fp8, set rows=8: cycle") << run.out;
+  EXPECT_NE(run.out.find("DRAM traffic"), std::string::npos);
+  std::ifstream file(csv);
+  std::string head;
+  std::getline(file, head);
+  EXPECT_EQ(head.substr(0, 16), "step,layer,pass,") << head;
+  const Finished same = run_mantissa({"replay", cnn, "--csv", cnn});
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_NE(same.err.find("--csv"), std::string::npos) << same.err;
+}
+
 TEST(Replay, AStepCountsOnce) {
   EXPECT_EQ(replay({cnn, "--steps", "20", "--steps", "20"}), replay({cnn, "--steps", "20"}));
 }
