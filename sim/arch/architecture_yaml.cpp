@@ -30,13 +30,14 @@ void check_window_fits(const char* key, std::int64_t buffer_bytes, std::int64_t 
 }
 
 // Keys of files before version 0.3, which counted DRAM's times in cycles of the array.
-void refuse_old_keys(YamlMap& root) {
+void refuse_old_keys(const YamlDocument& document, const YamlMap& root) {
   static constexpr std::pair<const char*, const char*> old_keys[] = {
       {"a_buffer_bytes", "a_buffer: 64KiB"},          {"b_buffer_bytes", "b_buffer: 64KiB"},
       {"dram_latency_cycles", "dram_latency: 80ns"},  {"dram_burst_bytes", "dram_burst: 64B"},
       {"dram_burst_cycles", "dram_bandwidth: 4GB/s"}, {"clock_mhz", "clock: 500MHz"}};
   for (const auto& [key, example] : old_keys) {
-    if (root.has(key))
+    const std::vector<std::string>& keys = document.root().keys;
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
       root.refuse(key, std::string(key) + " has been replaced; write it with a unit, such as " + example);
   }
 }
@@ -97,7 +98,7 @@ void read_times(YamlMap& root, Architecture& arch) {
 Architecture read_architecture(const YamlDocument& document) {
   Architecture arch;
   YamlMap root(document, "architecture");
-  refuse_old_keys(root);
+  refuse_old_keys(document, root);
   root.require("name");
   root.read("name", arch.name);
   root.read_with("dataflow", arch.dataflow, [](const std::string& text) { return parse_dataflow(text); });

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
 
@@ -28,6 +29,8 @@ ConvShape shape_of(const std::vector<std::int64_t>& sizes) {
                   .stride = {sizes[6], sizes[6]},
                   .padding = {sizes[7], sizes[7]}};
   if (shape.stride[0] > 0) shape.out = shape.fitting_out();
+  if (shape.out[0] < 1 || shape.out[1] < 1)
+    throw std::invalid_argument("--conv: the kernel does not fit the padded image");
   check_conv_shape(shape);
   if (shape.inputs() > most_elements || shape.outputs() > most_elements || shape.weights() > most_elements)
     throw std::invalid_argument("--conv: a tensor has more than 2^28 elements");

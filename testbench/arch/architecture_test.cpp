@@ -25,15 +25,29 @@ TEST(Architecture, NamesTheKeyThatCannotBe) {
       {"depth 0", [](Architecture& a) { a.depth = 0; }},
       {"port 0", [](Architecture& a) { a.port = 0; }},
       {"pipe_latency -1", [](Architecture& a) { a.pipe_latency = -1; }},
-      {"a_buffer_bytes 0", [](Architecture& a) { a.a_buffer_bytes = 0; }},
-      {"b_buffer_bytes -5", [](Architecture& a) { a.b_buffer_bytes = -5; }},
-      {"dram_latency_cycles -1", [](Architecture& a) { a.dram_latency_cycles = -1; }},
-      {"dram_burst_bytes 0", [](Architecture& a) { a.dram_burst_bytes = 0; }},
-      {"dram_burst_cycles 0", [](Architecture& a) { a.dram_burst_cycles = 0; }},
+      {"a_buffer 0", [](Architecture& a) { a.a_buffer_bytes = 0; }},
+      {"b_buffer -5", [](Architecture& a) { a.b_buffer_bytes = -5; }},
+      {"dram_latency in cycles -1", [](Architecture& a) { a.dram_latency_cycles = -1; }},
+      {"dram_burst 0", [](Architecture& a) { a.dram_burst_bytes = 0; }},
+      {"dram_bandwidth: a burst takes 0", [](Architecture& a) { a.dram_burst_cycles = 0; }},
+      {"c_buffer 0", [](Architecture& a) { a.c_buffer_bytes = 0; }},
+      {"sum_rows 0", [](Architecture& a) { a.sum_rows = 0; }},
+      {"dram_outstanding 0", [](Architecture& a) { a.dram_outstanding = 0; }},
+      {"fp32_macs_per_cycle 0", [](Architecture& a) { a.fp32_macs_per_cycle = 0; }},
+      {"mapping: m_block 8",
+       [](Architecture& a) {
+         a.mapping = Mapping::given;
+         a.blocks = {BlockOrder::m_outside, 8, 16, 1};
+       }},
+      {"mapping: dataflow",
+       [](Architecture& a) {
+         a.mapping = Mapping::automatic;
+         a.dataflow = Dataflow::stonne_os;
+       }},
       {"norm_lanes 0", [](Architecture& a) { a.norm_lanes = 0; }},
-      {"clock_mhz 0", [](Architecture& a) { a.clock_mhz = 0; }},
-      {"clock_mhz inf", [](Architecture& a) { a.clock_mhz = std::numeric_limits<double>::infinity(); }},
-      {"clock_mhz nan", [](Architecture& a) { a.clock_mhz = std::numeric_limits<double>::quiet_NaN(); }},
+      {"clock 0", [](Architecture& a) { a.clock_mhz = 0; }},
+      {"clock inf", [](Architecture& a) { a.clock_mhz = std::numeric_limits<double>::infinity(); }},
+      {"clock nan", [](Architecture& a) { a.clock_mhz = std::numeric_limits<double>::quiet_NaN(); }},
   };
   for (const Mistake& mistake : mistakes) {
     Architecture arch;
@@ -70,12 +84,10 @@ TEST(Architecture, NamesWhatCannotBeSimulated) {
               arch.depth = 1024, arch.window = 65535;
             }).find("depth * window * rows"),
             0);
-  EXPECT_EQ(
-      refusal([](Architecture& arch) { arch.a_buffer_bytes = std::int64_t{1} << 40; }).find("a_buffer_bytes"),
-      0);
-  EXPECT_EQ(
-      refusal([](Architecture& arch) { arch.b_buffer_bytes = std::int64_t{1} << 40; }).find("b_buffer_bytes"),
-      0);
+  EXPECT_EQ(refusal([](Architecture& arch) { arch.a_buffer_bytes = std::int64_t{1} << 40; }).find("a_buffer"),
+            0);
+  EXPECT_EQ(refusal([](Architecture& arch) { arch.b_buffer_bytes = std::int64_t{1} << 40; }).find("b_buffer"),
+            0);
 }
 
 TEST(Architecture, DataflowsHaveNames) {

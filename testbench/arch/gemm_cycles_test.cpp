@@ -239,10 +239,10 @@ TEST(GemmCycles, RefusesWhatDoesNotFit) {
   expect_refused(arch, {.m = 1, .n = 1, .k = 1, .c_bits = 33}, false, {}, "33");
   Architecture small = arch;
   small.a_buffer_bytes = 15;
-  expect_refused(small, example_shape, false, {}, "a_buffer_bytes 15");
+  expect_refused(small, example_shape, false, {}, "a_buffer 15");
   small = arch;
   small.b_buffer_bytes = 14;
-  expect_refused(small, example_shape, false, {}, "b_buffer_bytes 14");
+  expect_refused(small, example_shape, false, {}, "b_buffer 14");
   small = arch;
   small.port = 0;
   expect_refused(small, example_shape, false, {}, "port 0");

@@ -97,9 +97,9 @@ TEST(NormCycles, RefusesWhatDoesNotFit) {
   refuses({.channels = 1, .elements = 4, .x_bits = 0}, "1..32 bits");
   Architecture arch = small_machine();
   refuses({.channels = 1 << 15, .elements = 1 << 20}, "2^30 steps", arch);
-  refuses({.channels = 1, .elements = 4, .x_bits = 32}, "a_buffer_bytes 12", arch);
+  refuses({.channels = 1, .elements = 4, .x_bits = 32}, "a_buffer 12", arch);
   arch.b_buffer_bytes = 3;
-  refuses({.channels = 1, .elements = 4}, "b_buffer_bytes 3", arch);
+  refuses({.channels = 1, .elements = 4}, "b_buffer 3", arch);
   // Forward has no g.
   EXPECT_EQ(refusal(arch, {.channels = 1, .elements = 4}, NormDirection::forward), "nothing was refused");
 }

@@ -47,7 +47,7 @@ std::map<std::string, std::string> record(const std::vector<Fields>& lines, std:
 TEST(ReportCsv, FieldsByHand) {
   ReplayReport report = tiny_report();
   report.passes[0].layer = "a,\"b\"\nc";
-  report.passes[0].cost.dram_bytes = report.passes[0].cost.dram_bytes_unique = 0;  // a machine without memory
+  report.passes[0].cost.dram_bytes = report.passes[0].cost.tensor_bytes = 0;  // a machine without memory
   const std::vector<Fields> lines = parsed(report_csv(report));
   ASSERT_EQ(lines.size(), 3U);
   auto forward = record(lines, 1);
