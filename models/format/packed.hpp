@@ -1,4 +1,4 @@
-// Elements of up to 32 bits side by side without gaps, lowest bits first, as buffers and DRAM hold them
+// Codes of up to 32 bits side by side without gaps, lowest bits first, as buffers and DRAM hold them
 // (ARITHMETIC.md 7, "Steps": n elements of b bits take ceil(n*b/8) bytes).
 #pragma once
 
