@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "sim/machine/packed.hpp"
+#include "models/format/packed.hpp"
 
 namespace mantissa {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "models/format/packed.hpp"
 #include "sim/machine/gemm_plan.hpp"
-#include "sim/machine/packed.hpp"
 
 namespace mantissa {
 

@@ -33,5 +33,7 @@ UnitMaker make_rle_encoder;
 UnitMaker make_skip_window;
 UnitMaker make_stochastic_pruner;
 UnitMaker make_weight_update;
+UnitMaker make_zero_packer;
+UnitMaker make_zero_unpacker;
 
 }  // namespace mantissa

@@ -75,7 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadParameter{"mac_array", "-GQuantStages=2"}, BadParameter{"mac_array", "-GAccExp=9"},
         BadParameter{"int_mac", "-GAccBits=49"}, BadParameter{"int_mac", "-GBWidth=16 -GAccBits=23"},
         BadParameter{"int_array", "-GDrainStages=2"}, BadParameter{"int_array", "-GABits=16 -GBBits=16"},
-        BadParameter{"int_array", "-GABits=12"}, BadParameter{"int_array", "-GAccBits=15"}));
+        BadParameter{"int_array", "-GABits=12"}, BadParameter{"int_array", "-GAccBits=15"},
+        BadParameter{"zero_packer", "-GLanes=1"}, BadParameter{"zero_packer", "-GLanes=65"},
+        BadParameter{"zero_packer", "-GWidth=9"}, BadParameter{"zero_packer", "-GPipeStages=3"},
+        BadParameter{"zero_unpacker", "-GLanes=1"}, BadParameter{"zero_unpacker", "-GLanes=65"},
+        BadParameter{"zero_unpacker", "-GWidth=1"}, BadParameter{"zero_unpacker", "-GPipeStages=3"}));
 
 bool exact_product(const Format& a, const Format& b) {
   try {

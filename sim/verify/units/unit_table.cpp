@@ -27,6 +27,8 @@ const std::vector<UnitKind>& unit_kinds() {
       range_bn_backward_kind(),
       rle_encoder_kind(),
       rle_decoder_kind(),
+      zero_packer_kind(),
+      zero_unpacker_kind(),
       double_sampler_kind(),
       weight_update_kind(),
   };

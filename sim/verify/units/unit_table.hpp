@@ -32,6 +32,8 @@ UnitKind range_bn_forward_kind();
 UnitKind range_bn_backward_kind();
 UnitKind rle_encoder_kind();
 UnitKind rle_decoder_kind();
+UnitKind zero_packer_kind();
+UnitKind zero_unpacker_kind();
 UnitKind double_sampler_kind();
 UnitKind weight_update_kind();
 

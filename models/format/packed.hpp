@@ -1,13 +1,13 @@
-// Elements of up to 32 bits side by side without gaps, lowest bits first, as buffers and DRAM hold them
+// Codes of up to 32 bits side by side without gaps, lowest bits first, as buffers and DRAM hold them
 // (ARITHMETIC.md 7, "Steps": n elements of b bits take ceil(n*b/8) bytes).
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "sim/arch/sizes.hpp"
-
 namespace mantissa {
+
+constexpr std::int64_t packed_bytes(std::int64_t elements, int bits) { return (elements * bits + 7) / 8; }
 
 inline std::uint32_t packed_element(std::span<const std::uint8_t> bytes, std::int64_t index, int bits) {
   if (bits == 8) return bytes[index];
