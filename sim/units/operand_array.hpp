@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "models/sparsity/skip_window_cycles.hpp"
 #include "sim/units/clocked_unit.hpp"
+#include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
 
@@ -74,5 +76,8 @@ class OperandArray : public ClockedUnit {
   bool step_active_ = false;
   std::uint64_t elements_taken_ = 0;
 };
+
+// block_array, for who watches it at work; make_block_array makes the same.
+std::unique_ptr<OperandArray> make_block_array_unit(const char* name, const UnitParameters& parameters);
 
 }  // namespace mantissa
