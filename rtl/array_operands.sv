@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operands of an output-stationary array (ARITHMETIC.md 7, "Skip"): skip window, staging, and
-// what each row takes in a cycle. Part of mac_array and int_array: it knows an element's width, not
-// its meaning.
+// what each row takes in a cycle. Part of mac_array, int_array and block_array: it knows an element's
+// width, not its meaning.
 //
 // In: one beat, as skip_window has it, with the elements of Port k-slices. A window stays in a slot
 // of a register file: its B is read by one multiplexer per processing element, its A by one per row,

@@ -84,36 +84,27 @@ module mac_array #(
 
   // -------------------------------------------------------------------------- the beat's operands
   logic [Port*Rows-1:0] nonzero;
-  logic [Port-1:0]      b_special;  // the slice has an Inf or NaN
-  logic [Port-1:0]      suppresses;
+  logic                 suppresses;
 
-  for (genvar p = 0; p < Port; p++) begin : gen_slice
-    logic [Cols-1:0] special;
-
-    for (genvar r = 0; r < Rows; r++) begin : gen_nonzero
-      // Either zero is zero, NaN is not: without a negative zero that code is NaN.
-      localparam int unsigned Low  = (p * Rows + r) * AW;
-      localparam int unsigned Bits = (ASpecials == mantissa_pkg::SpecialsFnuz) ? AW : AW - 1;
-      assign nonzero[p*Rows+r] = (a_i[Low+:Bits] != '0);
-    end
-
-    for (genvar c = 0; c < Cols; c++) begin : gen_special
-      localparam int unsigned Low = (p * Cols + c) * BW;
-      if (BSpecials == mantissa_pkg::SpecialsIeee) begin : gen_ieee
-        assign special[c] = &b_i[Low+BMan+:BExp];
-      end else if (BSpecials == mantissa_pkg::SpecialsFn) begin : gen_fn
-        assign special[c] = &b_i[Low+:BW-1];
-      end else if (BSpecials == mantissa_pkg::SpecialsFnuz) begin : gen_fnuz
-        assign special[c] = (b_i[Low+:BW] == {1'b1, {BW - 1{1'b0}}});
-      end else begin : gen_finite
-        assign special[c] = 1'b0;
-      end
-    end
-
-    assign b_special[p]  = (special != '0);
-    assign suppresses[p] =
-        (CountW'(p) < count_i) & b_special[p] & ((used_i & ~nonzero[p*Rows+:Rows]) != '0);
-  end
+  beat_codes #(
+    .Rows     (Rows),
+    .Cols     (Cols),
+    .Port     (Port),
+    .AExp     (AExp),
+    .AMan     (AMan),
+    .ASpecials(ASpecials),
+    .BExp     (BExp),
+    .BMan     (BMan),
+    .BSpecials(BSpecials)
+  ) u_codes (
+    .a_i,
+    .b_i,
+    .count_i,
+    .used_i,
+    .cols_i      ({Cols{1'b1}}),
+    .nonzero_o   (nonzero),
+    .suppresses_o(suppresses)
+  );
 
   logic                    compute;
   logic                    operands_ready;
@@ -227,7 +218,7 @@ module mac_array #(
       tile_d.bias  = bias_i;
       tile_d.scale = scale_i;
     end
-    if (beat_fire & skip_i & (suppresses != '0)) suppressed_d = 1'b1;
+    if (beat_fire & skip_i & suppresses) suppressed_d = 1'b1;
     if (drain_done) suppressed_d = 1'b0;
   end
 

@@ -35,24 +35,27 @@ void check(const tlm::tlm_generic_payload& payload) {
 Dma::Dma(const sc_core::sc_module_name& name, const sc_core::sc_time& cycle)
     : sc_module(name), cycle_(cycle) {}
 
-void Dma::transport(tlm::tlm_command command, std::int64_t address) {
+std::int64_t Dma::transport(tlm::tlm_command command, std::int64_t address, std::span<std::uint8_t> data,
+                            DramPieces* pieces) {
   tlm::tlm_generic_payload payload;
-  describe(payload, command, address, data_.data(), data_.size());
+  describe(payload, command, address, data.data(), data.size());
+  payload.set_extension(pieces);
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   socket->b_transport(payload, delay);
+  payload.clear_extension(pieces);  // it stays the caller's
   check(payload);
-  cycles_left_ = std::llround(delay / cycle_);
-  bytes_moved_ += data_.size();
+  bytes_moved_ += data.size();
+  return std::llround(delay / cycle_);
 }
 
 void Dma::start_read(std::int64_t address, std::int64_t bytes) {
   data_.resize(bytes);
-  transport(tlm::TLM_READ_COMMAND, address);
+  cycles_left_ = transport(tlm::TLM_READ_COMMAND, address, data_);
 }
 
 void Dma::start_write(std::int64_t address, std::span<const std::uint8_t> bytes) {
   data_.assign(bytes.begin(), bytes.end());
-  transport(tlm::TLM_WRITE_COMMAND, address);
+  cycles_left_ = transport(tlm::TLM_WRITE_COMMAND, address, data_);
 }
 
 bool Dma::clock() { return cycles_left_ > 0 && --cycles_left_ == 0; }

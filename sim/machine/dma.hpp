@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "sim/machine/dram_pieces.hpp"
+
 namespace mantissa {
 
 class Dma : public sc_core::sc_module {
@@ -32,9 +34,12 @@ class Dma : public sc_core::sc_module {
   void host_write(std::int64_t address, std::span<const std::uint8_t> bytes);
   void host_read(std::int64_t address, std::span<std::uint8_t> bytes);
 
- private:
-  void transport(tlm::tlm_command command, std::int64_t address);
+ protected:
+  // Moves the bytes and counts them; returns the cycles that this takes alone.
+  std::int64_t transport(tlm::tlm_command command, std::int64_t address, std::span<std::uint8_t> data,
+                         DramPieces* pieces = nullptr);
 
+ private:
   sc_core::sc_time cycle_;
   std::vector<std::uint8_t> data_;
   std::int64_t cycles_left_ = 0;

@@ -1,6 +1,10 @@
 #include "sim/machine/dram.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
+
+#include "models/format/packed.hpp"
 
 namespace mantissa {
 
@@ -14,7 +18,43 @@ Dram::Dram(const sc_core::sc_module_name& name, const Architecture& arch, const 
   socket.register_transport_dbg(this, &Dram::transport_dbg);
 }
 
+bool Dram::access_pieces(tlm::tlm_generic_payload& payload, const DramPieces& list) {
+  const int bits = list.bits;
+  std::int64_t end = 0;  // of the elements, as the tensor counts them
+  for (const ElementPiece& piece : list.pieces) end = std::max(end, piece.first + piece.count);
+  const std::uint64_t address = payload.get_address();
+  if (address > bytes_.size() ||
+      static_cast<std::uint64_t>(packed_bytes(end, bits)) > bytes_.size() - address ||
+      packed_bytes(list.elements(), bits) != payload.get_data_length()) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return false;
+  }
+  const std::span<std::uint8_t> tensor = std::span(bytes_).subspan(address);
+  const std::span<std::uint8_t> data(payload.get_data_ptr(), payload.get_data_length());
+  const auto copy = [bits](std::span<const std::uint8_t> from, std::int64_t at, std::span<std::uint8_t> to,
+                           std::int64_t place, std::int64_t count) {
+    if (bits % 8 == 0) {
+      std::memcpy(to.data() + place * (bits / 8), from.data() + at * (bits / 8), count * (bits / 8));
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+      set_packed_element(to, place + i, bits, packed_element(from, at + i, bits));
+  };
+  std::int64_t moved = 0;
+  for (const ElementPiece& piece : list.pieces) {
+    if (payload.is_read()) {
+      copy(tensor, piece.first, data, moved, piece.count);
+    } else {
+      copy(data, moved, tensor, piece.first, piece.count);
+    }
+    moved += piece.count;
+  }
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  return true;
+}
+
 bool Dram::access(tlm::tlm_generic_payload& payload) {
+  if (const auto* pieces = payload.get_extension<DramPieces>()) return access_pieces(payload, *pieces);
   const std::uint64_t address = payload.get_address();
   const std::uint64_t length = payload.get_data_length();
   if (address > bytes_.size() || length > bytes_.size() - address) {

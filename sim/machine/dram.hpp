@@ -1,5 +1,5 @@
 // DRAM behind a TLM-2.0 socket: it holds the bytes, and a transaction takes the latency and the bursts that
-// it needs (ARITHMETIC.md 7, "DMA").
+// it needs (ARITHMETIC.md 7, "DMA"). One with DramPieces gathers or scatters elements.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/arch/architecture.hpp"
+#include "sim/machine/dram_pieces.hpp"
 
 namespace mantissa {
 
@@ -22,6 +23,7 @@ class Dram : public sc_core::sc_module {
 
  private:
   bool access(tlm::tlm_generic_payload& payload);
+  bool access_pieces(tlm::tlm_generic_payload& payload, const DramPieces& pieces);
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   // The host's way in and out: takes no time.
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);

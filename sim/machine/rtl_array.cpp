@@ -65,26 +65,38 @@ void check_array(const Architecture& arch, const ArrayFormats& formats) {
   if (formats.integers()) int_array_config(array_parameters(arch, formats)).check();
 }
 
-void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
+void check_rtl_operands(const Architecture& arch, std::span<const Format> formats) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument("the RTL array has no " + what +
-                                "; it has pipe_latency 1 or 2, one set of accumulators (acc_double_buffer "
-                                "off), a window of 2 or more and a port of at most the window");
+                                "; it has a window of 2 or more and a port of at most the window");
   };
-  if (arch.pipe_latency != 1 && arch.pipe_latency != 2)
-    refuse("pipe_latency " + std::to_string(arch.pipe_latency));
-  if (arch.acc_double_buffer) refuse("acc_double_buffer");
   if (arch.window < 2) refuse("window of " + std::to_string(arch.window));
   if (arch.port > arch.window) {
     refuse("port of " + std::to_string(arch.port) + " slices with a window of " +
            std::to_string(arch.window));
   }
-  if (formats.integers()) return;
-  for (const Format& format : {formats.a.format(), formats.b.format(), formats.c}) {
+  for (const Format& format : formats) {
     if (format.bias < 0) {
       throw std::invalid_argument("the RTL array has no format with a negative bias: " + format.name() +
                                   "; take the engine fast or systemc");
     }
+  }
+}
+
+void check_rtl_array(const Architecture& arch, const ArrayFormats& formats) {
+  const auto refuse = [](const std::string& what) {
+    throw std::invalid_argument(
+        "the RTL array has no " + what +
+        "; it has pipe_latency 1 or 2, one set of accumulators (acc_double_buffer off)");
+  };
+  if (arch.pipe_latency != 1 && arch.pipe_latency != 2)
+    refuse("pipe_latency " + std::to_string(arch.pipe_latency));
+  if (arch.acc_double_buffer) refuse("acc_double_buffer");
+  if (formats.integers()) {
+    check_rtl_operands(arch, {});
+  } else {
+    const Format all[] = {formats.a.format(), formats.b.format(), formats.c};
+    check_rtl_operands(arch, all);
   }
 }
 

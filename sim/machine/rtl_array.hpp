@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "sim/arch/architecture.hpp"
@@ -21,7 +22,9 @@ std::unique_ptr<ArrayUnit> make_systemc_array(const Architecture& arch, const Ar
 // Throws std::invalid_argument for widths of integers that no array has.
 void check_array(const Architecture& arch, const ArrayFormats& formats);
 
-// Throws std::invalid_argument that says what the RTL array has, for what it does not have.
+// Throws std::invalid_argument that says what the RTL arrays have, for what they do not have: of operands,
+// which all take in the same way, and of the rest.
+void check_rtl_operands(const Architecture& arch, std::span<const Format> formats);
 void check_rtl_array(const Architecture& arch, const ArrayFormats& formats);
 
 // As compile_unit, which has the directory. Throws what check_rtl_array throws.

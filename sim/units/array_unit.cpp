@@ -2,43 +2,29 @@
 
 #include <algorithm>
 
-#include "sim/units/skip_window.hpp"
-
 namespace mantissa {
 
 ArrayUnit::ArrayUnit(const sc_core::sc_module_name& name, const Shape& shape, std::vector<Bits> blank)
-    : ClockedUnit(name, Follows::nothing),
-      a_i_(*this, "a_i", shape.skip_window.port * shape.skip_window.rows * shape.a_bits),
-      b_i_(*this, "b_i", shape.skip_window.port * shape.cols * shape.b_bits),
-      count_i_(*this, "count_i", slice_count_bits(shape.skip_window)),
-      used_i_(*this, "used_i", shape.skip_window.rows),
-      skip_i_(*this, "skip_i", 1),
-      last_i_(*this, "last_i", 1),
+    : OperandArray(name, {.skip_window = shape.skip_window,
+                          .cols = shape.cols,
+                          .a_bits = shape.a_bits,
+                          .b_bits = shape.b_bits,
+                          .operand_registers = shape.pipe_latency > 0}),
       drain_i_(*this, "drain_i", 1),
-      shape_(shape),
-      window_(shape.skip_window),
+      pipe_latency_(shape.pipe_latency),
       tiles_(shape.tiles),
       row_out_{.data = std::move(blank)},
       pipe_(std::max(shape.pipe_latency - 1, 0), row_out_) {
   reset_time();
 }
 
-std::size_t ArrayUnit::words() const {
-  return static_cast<std::size_t>(shape_.skip_window.depth) * shape_.skip_window.window;
-}
-
 void ArrayUnit::reset() {
+  reset_operands();
   reset_time();
   reset_values();
 }
 
 void ArrayUnit::reset_time() {
-  window_ = SkipWindowCycles(shape_.skip_window);
-  nonzero_.assign(static_cast<std::size_t>(shape_.skip_window.port) * rows(), 0);
-  used_.assign(rows(), false);
-  operands_.assign(rows(), nothing);
-  operands_busy_ = false;
-  step_active_ = false;
   tiles_.assign(tiles_.size(), {});
   computing_ = 0;
   draining_ = 0;
@@ -88,43 +74,6 @@ void ArrayUnit::shift_pipe() {
   }
 }
 
-// ------------------------------------------------------------------------------------------------ compute
-
-// The products in the operand registers join their sums.
-void ArrayUnit::accumulate() {
-  if (!operands_busy_) return;
-  for (int row = 0; row < rows(); ++row) {
-    if (operands_[row] != nothing) accumulate_row(row, operands_[row], operands_tile_);
-  }
-  operands_busy_ = false;
-}
-
-void ArrayUnit::select() {
-  if (!window_.working()) return;
-  for (int row = 0; row < rows(); ++row) {
-    operands_[row] = window_.word(row);
-    if (operands_[row] != nothing && used_[row]) ++elements_taken_;
-  }
-  operands_busy_ = true;
-  operands_tile_ = computing_;
-  if (shape_.pipe_latency == 0) accumulate();
-}
-
-void ArrayUnit::take_beat() {
-  const int slices = static_cast<int>(count_i_.value());
-  const bool last = last_i_.value() != 0;
-  const auto nonzero = std::span(nonzero_).first(static_cast<std::size_t>(slices) * rows());
-  for (int row = 0; row < rows(); ++row) used_[row] = used_i_.read().bit(row);
-  for (int i = 0; i < slices; ++i) {
-    stage_slice(i, window_.next_word() + i, computing_,
-                nonzero.subspan(static_cast<std::size_t>(i) * rows(), rows()));
-  }
-  window_.advance(nonzero, skip_i_.value() != 0, last);
-  step_active_ = true;
-  if (last) tiles_[computing_].drain = drain_i_.value() != 0;
-  beat_taken(computing_, last);
-}
-
 // -------------------------------------------------------------------------------------------- clock edge
 
 void ArrayUnit::advance_drain(bool row_leaves, bool drained) {
@@ -142,7 +91,7 @@ void ArrayUnit::advance_drain(bool row_leaves, bool drained) {
     drain_ = Drain::idle;
   }
   if (drain_ == Drain::idle && tiles_[draining_].complete) {
-    drain_ = shape_.pipe_latency == 0 ? Drain::send : Drain::settle;
+    drain_ = pipe_latency_ == 0 ? Drain::send : Drain::settle;
   }
 }
 
@@ -153,20 +102,18 @@ void ArrayUnit::advance() {
   const bool drained = leaving.valid && ready_i.read() && leaving.last;
   shift_pipe();
 
-  accumulate();
-  const bool step_ends = window_.working() && window_.last();
-  select();
-  if (step_ends) {
-    step_active_ = false;
-    if (tiles_[computing_].drain) {
-      tiles_[computing_].complete = true;
-      computing_ = (computing_ + 1) % tiles_.size();
-    }
+  const bool step_ends = work(computing_);
+  if (step_ends && tiles_[computing_].drain) {
+    tiles_[computing_].complete = true;
+    computing_ = (computing_ + 1) % tiles_.size();
   }
   if (beat_fires) {
-    take_beat();
+    const bool last = last_i_.value() != 0;
+    take_beat(computing_);
+    if (last) tiles_[computing_].drain = drain_i_.value() != 0;
+    beat_taken(computing_, last);
   } else {
-    window_.advance();
+    take_nothing();
   }
   advance_drain(row_leaves, drained);
 }

@@ -1,17 +1,13 @@
-// What the output-stationary arrays share: time. Beats into the skip window, the operand registers, the
-// course of a tile and its drain (rtl/array_operands.sv, rtl/array_drain.sv). What elements and sums are, a
-// derived unit says.
+// What the arrays that drain share: the course of a tile (rtl/array_drain.sv), on operands that come in as
+// operand_array.hpp has it. What elements and sums are, a derived unit says.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
-#include "models/sparsity/skip_window_cycles.hpp"
-#include "sim/units/clocked_unit.hpp"
+#include "sim/units/operand_array.hpp"
 #include "sim/units/unit_parameters.hpp"
 
 namespace mantissa {
@@ -26,13 +22,7 @@ struct ArrayOptions {
   int tiles() const { return acc_double_buffer ? 2 : 1; }
 };
 
-class ArrayUnit : public ClockedUnit {
- public:
-  // For who watches the array at work: a step has begun and not ended, and the elements of A that rows in
-  // use have taken so far.
-  bool step_active() const { return step_active_; }
-  std::uint64_t elements_taken() const { return elements_taken_; }
-
+class ArrayUnit : public OperandArray {
  protected:
   struct Shape {
     SkipWindow skip_window;
@@ -52,19 +42,8 @@ class ArrayUnit : public ClockedUnit {
   // `blank` is the data of an output row.
   ArrayUnit(const sc_core::sc_module_name& name, const Shape& shape, std::vector<Bits> blank);
 
-  int rows() const { return shape_.skip_window.rows; }
-  int cols() const { return shape_.cols; }
-  std::size_t words() const;  // of the staging memory
-  std::size_t tiles() const { return tiles_.size(); }
-  bool used(int row) const { return used_[row]; }  // of the last beat
-
-  // Slice `index` of the beat on the inputs goes into a word of the staging memory, for set `tile` of the
-  // accumulators. `nonzero` has a byte per row.
-  virtual void stage_slice(int index, int word, std::size_t tile, std::span<std::uint8_t> nonzero) = 0;
   // A beat is taken: what else comes with it. `last`: it ends its step.
   virtual void beat_taken(std::size_t tile, bool last) = 0;
-  // The row's product joins its sums.
-  virtual void accumulate_row(int row, int word, std::size_t tile) = 0;
   virtual void fill_row(int row, std::size_t tile, std::vector<Bits>& data) = 0;
   // Its sums start again; and the whole tile is out.
   virtual void row_left(int row, std::size_t tile) = 0;
@@ -73,12 +52,6 @@ class ArrayUnit : public ClockedUnit {
   virtual void show(const OutputRow& row, std::size_t tile) = 0;
   virtual void reset_values() = 0;
 
-  DataIn a_i_;
-  DataIn b_i_;
-  DataIn count_i_;
-  DataIn used_i_;
-  DataIn skip_i_;
-  DataIn last_i_;
   DataIn drain_i_;
 
  private:
@@ -88,9 +61,8 @@ class ArrayUnit : public ClockedUnit {
     bool drain = false;     // the step that is being computed ends the tile
     bool complete = false;  // computed, and on its way out
   };
-  static constexpr int nothing = SkipWork::nothing;
 
-  bool array_ready() const { return window_.ready() && !tiles_[computing_].complete; }
+  bool array_ready() const { return operands_ready() && !tiles_[computing_].complete; }
   bool row_offered() const { return drain_ == Drain::send; }
   // The row that is offered to the registers behind the sums finds room there.
   bool row_taken() const;
@@ -102,22 +74,9 @@ class ArrayUnit : public ClockedUnit {
   void reset() override;
   void reset_time();
   void shift_pipe();
-  void accumulate();
-  void select();
-  void take_beat();
   void advance_drain(bool row_leaves, bool drained);
 
-  Shape shape_;
-  SkipWindowCycles window_;
-  std::vector<std::uint8_t> nonzero_;  // of the beat that is taken
-  std::vector<bool> used_;
-  // Operand registers: the word whose product each row has still to add. Words stay while they are needed.
-  std::vector<int> operands_;
-  bool operands_busy_ = false;
-  std::size_t operands_tile_ = 0;
-  bool step_active_ = false;
-  std::uint64_t elements_taken_ = 0;
-
+  int pipe_latency_;
   std::vector<Tile> tiles_;  // one, or two that take turns
   std::size_t computing_ = 0;
   std::size_t draining_ = 0;

@@ -3,13 +3,10 @@
 #include "models/array/mac_array.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "models/kernels/decode_table.hpp"
-#include "models/kernels/mac_row.hpp"
 #include "models/mac/arithmetic.hpp"
-#include "models/mac/fp8_pe.hpp"
 #include "sim/units/array_unit.hpp"
+#include "sim/units/staged_codes.hpp"
 #include "sim/units/unit_configs.hpp"
 #include "sim/units/unit_makers.hpp"
 
@@ -31,11 +28,6 @@ class MacArrayUnit : public ArrayUnit {
         array_(array),
         leap_(leap),
         tiles_(tiles) {
-    for (std::uint32_t code = 0; code < 256; ++code) {
-      a_zero_[code] = array_.a.is_zero(code & array_.a.code_mask());
-      const std::uint32_t b = code & array_.b.code_mask();
-      b_special_[code] = array_.b.is_inf(b) || array_.b.is_nan(b);
-    }
     clear();
   }
 
@@ -54,9 +46,7 @@ class MacArrayUnit : public ArrayUnit {
 
   void clear() {
     const std::size_t cols = array_.cols;
-    staged_a_.assign(words() * array_.rows(), 0);
-    staged_b_.assign(words() * cols, 0);
-    staged_values_.assign(words() * cols, 0);
+    staged_.clear();
     for (TileSums& tile : tiles_) {
       tile = {};
       tile.sums.assign(array_.rows() * cols, 0);
@@ -109,40 +99,20 @@ class MacArrayUnit : public ArrayUnit {
 
   void accumulate_row(int row, int word, std::size_t tile) override {
     const std::size_t cols = array_.cols;
-    const std::uint8_t a = staged_a_[static_cast<std::size_t>(word) * array_.rows() + row];
     const auto sums = std::span(tiles_[tile].sums).subspan(row * cols, cols);
-    if (fp32_sums_) {
-      kernels::mac_row(a_values_.value[a], std::span(staged_values_).subspan(word * cols, cols), sums);
-    } else {
-      const std::uint8_t* b = staged_b_.data() + word * cols;
-      for (std::size_t col = 0; col < cols; ++col) sums[col] = fp8_pe(a, b[col], sums[col], mac_);
-    }
+    staged_.accumulate(row, word, all_cols_, sums);
     if (corrupted("accumulate")) {
       for (std::uint32_t& sum : sums) sum ^= 1U << (mac_.acc.mantissa_bits - 1);
     }
   }
 
   void stage_slice(int index, int word, std::size_t tile, std::span<std::uint8_t> nonzero) override {
-    const std::size_t rows = array_.rows();
-    const std::size_t cols = array_.cols;
-    const auto a = std::span(staged_a_).subspan(word * rows, rows);
-    const auto b = std::span(staged_b_).subspan(word * cols, cols);
-    a_i_.read().fields(index * array_.rows() * array_.a.bits(), array_.a.bits(), a);
-    b_i_.read().fields(index * array_.cols * array_.b.bits(), array_.b.bits(), b);
-    bool special = false;
-    for (const std::uint8_t code : b) special = special || b_special_[code];
+    staged_.stage(index, word, a_i_.read(), b_i_.read(), nonzero);
     bool used_zero = false;
-    for (int row = 0; row < array_.rows(); ++row) {
-      const bool zero = a_zero_[a[row]];
-      nonzero[row] = zero ? 0 : 1;
-      used_zero = used_zero || (zero && used(row));
-    }
+    for (int row = 0; row < array_.rows(); ++row) used_zero = used_zero || (nonzero[row] == 0 && used(row));
     // A zero of A in a row in use that is skipped against Inf or NaN in B.
-    if (special && used_zero && skip_i_.value() != 0) tiles_[tile].suppressed = true;
-    if (corrupted("stage")) b[0] = static_cast<std::uint8_t>(b[0] ^ array_.b.sign_bit());
-    if (!fp32_sums_) return;
-    float* values = staged_values_.data() + word * cols;
-    for (std::size_t col = 0; col < cols; ++col) values[col] = b_values_.value[b[col]];
+    if (used_zero && skip_i_.value() != 0 && staged_.special(word, all_cols_)) tiles_[tile].suppressed = true;
+    if (corrupted("stage")) staged_.corrupt(word);
   }
 
   void beat_taken(std::size_t tile_number, bool last) override {
@@ -169,14 +139,6 @@ class MacArrayUnit : public ArrayUnit {
   MacArray array_;
   MacConfig mac_{.a = array_.a, .b = array_.b, .acc = array_.accumulator};
   int leap_;
-  bool fp32_sums_ = array_.accumulator == formats::fp32;
-
-  // Of all codes.
-  kernels::DecodeTable a_values_{array_.a};
-  kernels::DecodeTable b_values_{array_.b};
-  std::array<bool, 256> a_zero_{};
-  std::array<bool, 256> b_special_{};  // Inf or NaN
-
   DataIn bias_i_{*this, "bias_i", 32 * array_.cols};
   DataIn scale_i_{*this, "scale_i", 8};
   DataIn load_i_{*this, "load_i", 1};
@@ -188,10 +150,8 @@ class MacArrayUnit : public ArrayUnit {
   DataOut zero_seed_o_{*this, "zero_seed_o", 1};
   DataOut tap_o_{*this, "tap_o", array_.cols* array_.accumulator.bits()};
 
-  // Per word of the staging memory: codes of A by row and of B by column, and B's values.
-  std::vector<std::uint8_t> staged_a_;
-  std::vector<std::uint8_t> staged_b_;
-  std::vector<float> staged_values_;
+  StagedCodes staged_{mac_, array_.rows(), array_.cols, words()};
+  std::vector<ColumnRange> all_cols_{{0, array_.cols}};
   std::vector<TileSums> tiles_;
   std::vector<Lfsr> lanes_;  // per column
   bool zero_seed_ = false;

@@ -61,4 +61,13 @@ MacArray mac_array_config(const UnitParameters& parameters) {
   return array;
 }
 
+BlockArray block_array_config(const UnitParameters& parameters) {
+  return {.skip_window = skip_window_config(parameters),
+          .cols = parameters.at("Cols"),
+          .a = parameters.format("A"),
+          .b = parameters.format("B"),
+          .accumulator = parameters.format("Acc"),
+          .sum_rows = parameters.at("SumRows")};
+}
+
 }  // namespace mantissa

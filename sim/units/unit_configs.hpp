@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include "models/array/block_array.hpp"
 #include "models/array/int_array.hpp"
 #include "models/array/mac_array.hpp"
 #include "models/format/convert.hpp"
@@ -25,5 +26,6 @@ std::variant<UnscaleByExponent, UnscaleByFactor> unscale_of(std::uint32_t port, 
 SkipWindow skip_window_config(const UnitParameters& parameters);
 IntArray int_array_config(const UnitParameters& parameters);
 MacArray mac_array_config(const UnitParameters& parameters);
+BlockArray block_array_config(const UnitParameters& parameters);
 
 }  // namespace mantissa

@@ -12,6 +12,7 @@ class UnitModule;
 // `name` is that of the module in SystemC's hierarchy.
 using UnitMaker = std::unique_ptr<UnitModule>(const char* name, const UnitParameters& parameters);
 
+UnitMaker make_block_array;  // operand_array.hpp has it for who watches it
 UnitMaker make_double_sampler;
 UnitMaker make_fp32_add;
 UnitMaker make_fp32_div;

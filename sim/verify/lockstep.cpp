@@ -137,6 +137,7 @@ class Bench : public sc_core::sc_module {
 
   void drive() {
     stalls_.next_cycle(cycle_);
+    const bool waits = pending_;
     if (!pending_ && !fed() && (options_.exhaustive || stalls_.offer(reference_.input_rate()))) {
       if (options_.exhaustive) {
         current_ = reference_.exhaustive_stimulus(result.inputs);
@@ -147,9 +148,12 @@ class Bench : public sc_core::sc_module {
       write_inputs(current_);
       pending_ = true;
     }
+    stimulus::Dice dice(~options_.seed, cycle_);
     if (!pending_) {
-      stimulus::Dice dice(~options_.seed, cycle_);
-      write_inputs(reference_.idle(dice));
+      idle_ = reference_.idle(dice);
+      write_inputs(idle_);
+    } else if (waits && reference_.offer_again(current_, dice)) {
+      write_inputs(current_);
     }
     valid_.write(pending_);
     taking_ = !back_pressure_ || options_.exhaustive || fed() || stalls_.take();
@@ -164,6 +168,7 @@ class Bench : public sc_core::sc_module {
     const Station& rtl = *stations_[0];
     const bool accepted = pending_ && rtl.ready();
     const bool given = rtl.valid() && taking_;
+    const Transaction& inputs = pending_ ? current_ : idle_;
     if (accepted) {
       reference_.accept(current_);
       ++result.inputs;
@@ -172,6 +177,7 @@ class Bench : public sc_core::sc_module {
     if (given) {
       ++result.outputs;
       check_golden(reference_.next());
+      reference_.given(inputs);
     }
     if (!result.mismatch) compare_models();
     if (!result.mismatch) check_stability();
@@ -277,6 +283,7 @@ class Bench : public sc_core::sc_module {
   bool pending_ = false;          // current_ is offered and not yet taken
   bool taking_ = false;
   Transaction current_;
+  Transaction idle_;  // the inputs of a cycle without one
   std::optional<Transaction> held_;
 };
 

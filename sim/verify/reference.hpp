@@ -35,6 +35,9 @@ class Reference {
   // What to drive in a cycle without an input transaction; nothing: the inputs stay as they are. Called once
   // per such cycle, in order with accept.
   virtual Transaction idle(stimulus::Dice& /*dice*/) { return {}; }
+  // The transaction that is on offer was not taken and is offered again: inputs that do not belong to it may
+  // change. True: some have. Called once per such cycle.
+  virtual bool offer_again(Transaction& /*inputs*/, stimulus::Dice& /*dice*/) { return false; }
   // The exhaustive run, where the unit has one: how long it is, and its transactions.
   virtual std::uint64_t exhaustive_count() const { return 0; }
   virtual Transaction exhaustive_stimulus(std::uint64_t /*index*/) { return {}; }
@@ -43,6 +46,8 @@ class Reference {
   virtual void accept(const Transaction& inputs) = 0;
   // What the unit must give next; nothing where it must be silent.
   virtual std::optional<Expected> next();
+  // It has just given that, in a cycle with these inputs. Without a transaction they are those of idle.
+  virtual void given(const Transaction& /*inputs*/) {}
   // Nothing is owed.
   virtual bool drained() const { return expected_.empty(); }
   // How often an input is offered, of 256 cycles, when the bench does not hold it back.

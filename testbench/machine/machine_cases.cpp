@@ -10,20 +10,6 @@
 namespace mantissa::test {
 namespace {
 
-std::vector<std::uint8_t> random_codes(std::mt19937_64& engine, const Format& format, std::int64_t count,
-                                       double nonzero_share, bool specials) {
-  std::bernoulli_distribution nonzero(nonzero_share);
-  std::vector<std::uint8_t> codes(count);
-  for (std::uint8_t& code : codes) {
-    std::uint32_t drawn = static_cast<std::uint32_t>(engine()) & format.code_mask();
-    while (!specials && (format.is_nan(drawn) || format.is_inf(drawn)))
-      drawn = static_cast<std::uint32_t>(engine()) & format.code_mask();
-    if (!nonzero(engine)) drawn = format.has_negative_zero() && engine() % 2 == 0 ? format.sign_bit() : 0;
-    code = static_cast<std::uint8_t>(drawn);
-  }
-  return codes;
-}
-
 std::vector<std::uint16_t> random_matrix(std::mt19937_64& engine, int bits, std::int64_t count,
                                          double nonzero_share) {
   std::bernoulli_distribution nonzero(nonzero_share);
@@ -69,6 +55,20 @@ ArrayRun golden_integers(const Architecture& arch, const ArrayFormats& formats, 
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> random_codes(std::mt19937_64& engine, const Format& format, std::int64_t count,
+                                       double nonzero_share, bool specials) {
+  std::bernoulli_distribution nonzero(nonzero_share);
+  std::vector<std::uint8_t> codes(count);
+  for (std::uint8_t& code : codes) {
+    std::uint32_t drawn = static_cast<std::uint32_t>(engine()) & format.code_mask();
+    while (!specials && (format.is_nan(drawn) || format.is_inf(drawn)))
+      drawn = static_cast<std::uint32_t>(engine()) & format.code_mask();
+    if (!nonzero(engine)) drawn = format.has_negative_zero() && engine() % 2 == 0 ? format.sign_bit() : 0;
+    code = static_cast<std::uint8_t>(drawn);
+  }
+  return codes;
+}
 
 ArrayJob OwnedJob::job(const Architecture& arch, const ArrayFormats& formats) const {
   const bool integers = formats.integers();
@@ -234,10 +234,13 @@ std::string difference(const ArrayRun& expected, const ArrayRun& actual) {
   compare("drain", right.stall_drain, got.stall_drain);
   compare("DRAM bytes", right.dram_bytes, got.dram_bytes);
   compare("unique bytes", right.dram_bytes_unique, got.dram_bytes_unique);
+  compare("tensor bytes", right.tensor_bytes, got.tensor_bytes);
   compare("SRAM bytes", right.sram_bytes, got.sram_bytes);
   compare("A taken", right.a_taken, got.a_taken);
   compare("B staged", right.b_staged, got.b_staged);
   compare("drained", right.drained, got.drained);
+  compare("sums stored", right.sums_stored, got.sums_stored);
+  compare("sums loaded", right.sums_loaded, got.sums_loaded);
   compare("macs", right.macs, got.macs);
   compare("skipped", right.skipped, got.skipped);
   compare("tiles", right.tiles, got.tiles);

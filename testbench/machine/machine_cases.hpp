@@ -35,6 +35,10 @@ struct OwnedJob {
   std::string text() const;
 };
 
+// Codes of a format, a share of them not zero, Inf and NaN among them where it has `specials`.
+std::vector<std::uint8_t> random_codes(std::mt19937_64& engine, const Format& format, std::int64_t count,
+                                       double nonzero_share, bool specials);
+
 // Sizes up to `largest`, codes or integers of all kinds, any share of zeros in A.
 OwnedJob random_job(std::mt19937_64& engine, const ArrayFormats& formats, int largest);
 

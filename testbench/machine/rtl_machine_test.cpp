@@ -187,8 +187,8 @@ TEST(LongRtlMachine, LockstepFindsAFaultInTheDrain) {
 }
 
 TEST(LongRtlMachine, LockstepFindsAFaultInTheControl) {
-  expect_found(FaultyRtl("mac_array.sv", "((used_i & ~nonzero[p*Rows+:Rows]) != '0)",
-                         "(nonzero[p*Rows] != nonzero[p*Rows])"),
+  expect_found(FaultyRtl("beat_codes.sv", "((used_i & ~nonzero_o[p*Rows+:Rows]) != '0)",
+                         "(nonzero_o[p*Rows] != nonzero_o[p*Rows])"),
                "suppressed_o", "");
 }
 

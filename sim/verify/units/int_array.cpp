@@ -10,12 +10,12 @@
 namespace mantissa::verify {
 namespace {
 
-// The input ports in the order of a beat.
-enum Input : std::uint8_t { a, b, count, used, skip, last, drain };
-
 // One tile's beats.
 class IntTilePlan {
  public:
+  // The input ports in the order of a beat.
+  enum Input : std::uint8_t { a, b, count, used, skip, last, drain };
+
   IntTilePlan(const IntArray& array, std::uint64_t number, stimulus::Dice& dice)
       : array_(array), cut_(array.skip_window, array.cols, number, dice), large_(dice.below(3) == 0) {
     if (number != 1) return;
@@ -69,6 +69,8 @@ class IntTilePlan {
 };
 
 class IntArrayReference : public Reference {
+  using Input = IntTilePlan::Input;
+
  public:
   explicit IntArrayReference(const UnitParameters& parameters) : array_(int_array_config(parameters)) {
     const SkipWindow& window = array_.skip_window;
@@ -209,8 +211,6 @@ class IntArrayReference : public Reference {
   int fits_again_ = coverage_.declare("sum wraps not in the tile after one that did");
 };
 
-UnitParameters size(int rows, int cols) { return {{"Rows", rows}, {"Cols", cols}}; }
-
 }  // namespace
 
 UnitKind int_array_kind() {
@@ -241,14 +241,13 @@ UnitKind int_array_kind() {
                 {"last_o", "1", "this row ends the tile"},
                 {"overflow_o", "1", "a sum of this tile wrapped"}},
       // Sums of 48 bits stay small in a run; narrow ones wrap, and every bit of them changes.
-      .configurations = {{"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccBits", 17}})},
-                         {"4x4 8x8", size(4, 4), false},
-                         {"4x4 8x16",
-                          size(4, 4).with({{"BBits", 16}, {"Depth", 4}, {"Port", 3}, {"DrainStages", 0}}),
-                          false},
-                         {"4x4 16x8",
-                          size(4, 4).with({{"ABits", 16}, {"Depth", 1}, {"Port", 16}, {"AccBits", 26}})},
-                         {"16x16", {}, false}},
+      .configurations =
+          {{"2x2", array_size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccBits", 17}})},
+           {"4x4 8x8", array_size(4, 4), false},
+           {"4x4 8x16", array_size(4, 4).with({{"BBits", 16}, {"Depth", 4}, {"Port", 3}, {"DrainStages", 0}}),
+            false},
+           {"4x4 16x8", array_size(4, 4).with({{"ABits", 16}, {"Depth", 1}, {"Port", 16}, {"AccBits", 26}})},
+           {"16x16", {}, false}},
       .systemc = make_int_array,
       .reference = [](const UnitParameters& p) { return std::make_unique<IntArrayReference>(p); },
       .default_transactions = 20000,

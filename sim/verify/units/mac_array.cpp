@@ -12,9 +12,9 @@
 namespace mantissa::verify {
 namespace {
 
-using Input = TilePlan::Input;
-
 class MacArrayReference : public Reference {
+  using Input = TilePlan::Input;
+
  public:
   explicit MacArrayReference(const UnitParameters& parameters)
       : array_(mac_array_config(parameters)),
@@ -25,21 +25,8 @@ class MacArrayReference : public Reference {
       if (!b_special) coverage_.exclude(name, "B has neither Inf nor NaN");
     }
     if (!array_.drain.rounding.stochastic()) coverage_.exclude("seed 0", "the drain draws nothing");
-    coverage_.exclude("accumulator -zero", "inside a GEMM every zero is +0");
-    coverage_.exclude("accumulator -nan", "NaN is canonical");
     coverage_.exclude("c -nan", "NaN is canonical");
-    const bool product_inf = array_.a.has_inf() || array_.b.has_inf();
-    const int largest = array_.a.max_exponent() + array_.b.max_exponent() + 1;
-    if (!product_inf && largest + 24 < array_.accumulator.max_exponent()) {
-      coverage_.exclude("accumulator +inf", "no product is infinite or near the largest number");
-      coverage_.exclude("accumulator -inf", "no product is infinite or near the largest number");
-    }
-    const int smallest = array_.a.min_quantum() + array_.b.min_quantum();
-    if (smallest > array_.accumulator.min_exponent()) {
-      const std::string reason = "no product is below 2^" + std::to_string(smallest);
-      coverage_.exclude("accumulator +subnormal", reason);
-      coverage_.exclude("accumulator -subnormal", reason);
-    }
+    exclude_sums(coverage_, "accumulator", array_.a, array_.b, array_.accumulator);
   }
 
   Transaction stimulus(std::uint64_t /*index*/, stimulus::Dice& dice) override {
@@ -222,11 +209,9 @@ class MacArrayReference : public Reference {
   int more_tiles_ = coverage_.declare("tile without a load before it");
 };
 
-UnitParameters size(int rows, int cols) { return {{"Rows", rows}, {"Cols", cols}}; }
-
 // A 4 x 4 array.
 UnitParameters formats_of(const Format& a, const Format& b, const Format& c) {
-  UnitParameters parameters = size(4, 4);
+  UnitParameters parameters = array_size(4, 4);
   for (const auto& [prefix, format] : {std::pair("A", a), std::pair("B", b), std::pair("C", c)}) {
     for (const char* field : {"Exp", "Man", "Bias", "Specials"})
       parameters.set(std::string(prefix) + field, 0);
@@ -280,19 +265,19 @@ UnitKind mac_array_kind() {
                 {"zero_seed_o", "1", "at the last load a seed was 0"},
                 {"tap_o", "Cols*AccW", "the row's accumulators, before bias and quantizer"}},
       .configurations = with_ties(
-          {{"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}})},
+          {{"2x2", array_size(2, 2).with({{"Window", 4}, {"Port", 2}})},
            // Sums without a mantissa.
-           {"2x2 e8m0", size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccMan", 0}})},
-           {"4x4", size(4, 4)},
-           {"4x8 sr", size(4, 8).with({{"CRound", sr}, {"CRndBits", 8}})},
+           {"2x2 e8m0", array_size(2, 2).with({{"Window", 4}, {"Port", 2}, {"AccMan", 0}})},
+           {"4x4", array_size(4, 4)},
+           {"4x8 sr", array_size(4, 8).with({{"CRound", sr}, {"CRndBits", 8}})},
            {"4x4 e4m3", formats_of(formats::e4m3, formats::e4m3, formats::e4m3)
                             .with({{"Depth", 4}, {"Port", 3}, {"CSaturate", 1}, {"QuantStages", 0}})},
-           {"4x4 fp16", size(4, 4).with({{"Depth", 1}, {"Port", 16}, {"AccExp", 5}, {"AccMan", 10}})},
+           {"4x4 fp16", array_size(4, 4).with({{"Depth", 1}, {"Port", 16}, {"AccExp", 5}, {"AccMan", 10}})},
            // Sums that leave FP32's normal numbers at both ends.
            {"4x4 e7m0", formats_of(Format::parse("e7m0"), Format::parse("e7m0:bias=66"), formats::fp16)},
-           {"8x8", size(8, 8).with({{"Depth", 4}, {"Port", 8}}), false},
+           {"8x8", array_size(8, 8).with({{"Depth", 4}, {"Port", 8}}), false},
            {"16x16", {}, false}},
-          {"2x2", size(2, 2).with({{"Window", 4}, {"Port", 2}})}, "CRound"),
+          {"2x2", array_size(2, 2).with({{"Window", 4}, {"Port", 2}})}, "CRound"),
       .systemc = make_mac_array,
       .reference = [](const UnitParameters& p) { return std::make_unique<MacArrayReference>(p); },
       .optional_outputs = {"tap_o"},

@@ -19,9 +19,7 @@ std::uint64_t scale_of(stimulus::Dice& dice) {
 }  // namespace
 
 TilePlan::TilePlan(const MacArray& array, std::uint64_t number, stimulus::Dice& dice)
-    : array_(array), cut_(array.skip_window, array.cols, number, dice) {
-  specials_ = dice.below(4) == 0;
-  narrow_ = dice.below(2) == 0;
+    : array_(array), cut_(array.skip_window, array.cols, number, dice), codes_(dice) {
   load_ = number == 0 || dice.below(8) == 0;
   if (number < 1 || number > 3) return;
   // Sums at the two ends of the range, with a bias that meets the upper one.
@@ -36,7 +34,7 @@ TilePlan TilePlan::dense(const MacArray& array, int k, stimulus::Dice& dice) {
   plan.cut_.fill(k);
   plan.cut_.skip = false;
   plan.cut_.density = 8;
-  plan.specials_ = false;
+  plan.codes_.specials = false;
   return plan;
 }
 
@@ -66,24 +64,12 @@ Bits TilePlan::matrix(stimulus::Dice& dice, int slices, int elements, int in_use
   Bits bits(port * elements * format.bits());
   for (int i = 0; i < port * elements; ++i) {
     // Unused rows and columns are zeros; beyond the last slice nothing is looked at.
-    std::uint32_t code = code_of(dice, format, density);
+    std::uint32_t code = codes_.code(dice, format, density);
     if (only != 0) code = only | (i % 2 == 0 ? 0 : format.sign_bit());
     if (i / elements < slices && i % elements >= in_use) code = 0;
     bits.set_field(i * format.bits(), format.bits(), code);
   }
   return bits;
-}
-
-std::uint32_t TilePlan::code_of(stimulus::Dice& dice, const Format& format, std::uint64_t density) const {
-  if (dice.below(8) >= density)
-    return format.has_negative_zero() && dice.bits(1) != 0 ? format.sign_bit() : 0;
-  // Half of the tiles have operands that meet in the adder, and few tiles have Inf and NaN.
-  std::uint32_t code =
-      narrow_ ? stimulus::random_code_near(dice, format, 0, 3) : stimulus::random_code(dice, format);
-  if (specials_ ? dice.below(4) != 0 : true) {
-    while (format.is_nan(code) || format.is_inf(code)) code = stimulus::random_code(dice, format);
-  }
-  return code;
 }
 
 Bits TilePlan::biases(stimulus::Dice& dice) const {

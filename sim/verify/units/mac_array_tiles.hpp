@@ -4,6 +4,7 @@
 #include "sim/stimulus/vector_unit.hpp"
 #include "sim/units/unit_configs.hpp"
 #include "sim/verify/reference.hpp"
+#include "sim/verify/units/code_draw.hpp"
 #include "sim/verify/units/tile_cut.hpp"
 
 namespace mantissa::verify {
@@ -24,14 +25,12 @@ class TilePlan {
  private:
   Bits matrix(stimulus::Dice& dice, int slices, int elements, int in_use, const Format& format,
               std::uint64_t density, std::uint32_t only) const;
-  std::uint32_t code_of(stimulus::Dice& dice, const Format& format, std::uint64_t density) const;
   Bits biases(stimulus::Dice& dice) const;
   Bits seeds(stimulus::Dice& dice) const;
 
   const MacArray& array_;
   TileCut cut_;
-  bool specials_;
-  bool narrow_;  // exponents near each other
+  CodeDraw codes_;
   bool load_;
   std::uint32_t only_a_ = 0;  // the magnitude of all elements; 0: any
   std::uint32_t only_b_ = 0;

@@ -6,8 +6,11 @@
 
 #include "models/sparsity/skip_window.hpp"
 #include "sim/stimulus/values.hpp"
+#include "sim/units/unit_parameters.hpp"
 
 namespace mantissa::verify {
+
+inline UnitParameters array_size(int rows, int cols) { return {{"Rows", rows}, {"Cols", cols}}; }
 
 class TileCut {
  public:

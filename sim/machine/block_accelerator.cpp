@@ -1,0 +1,91 @@
+#include "sim/machine/block_accelerator.hpp"
+
+#include "sim/machine/block_controller.hpp"
+#include "sim/machine/job_clock.hpp"
+
+namespace mantissa {
+namespace {
+
+const Architecture& checked_blocks(const Architecture& arch, const ArrayFormats& formats, Engine engine) {
+  check_machine(arch, engine);
+  if (engine == Engine::rtl) {
+    throw std::invalid_argument(
+        "the second machine has no engine rtl: block_array does not show when a run ends; take systemc or "
+        "lockstep");
+  }
+  if (!formats.a.is_code() || !formats.b.is_code()) {
+    throw std::invalid_argument("the second machine's array has operands of codes, not " + formats.a.name() +
+                                " x " + formats.b.name());
+  }
+  return arch;
+}
+
+}  // namespace
+
+class BlockAccelerator::Machine : public sc_core::sc_module {
+ public:
+  Machine(const sc_core::sc_module_name& name, const Architecture& arch, const ArrayFormats& formats,
+          const AcceleratorOptions& options)
+      : sc_module(name),
+        arch_(arch),
+        formats_(formats),
+        options_(options),
+        array_(arch, formats, options.engine, options.rtl_directory),
+        dram_("dram", arch, whole_cycle()),
+        dma_("dma", arch, whole_cycle()),
+        clock_("clock", array_) {
+    dma_.socket.bind(dram_.socket);
+  }
+
+  const Architecture& arch() const { return arch_; }
+  const ArrayFormats& formats() const { return formats_; }
+
+  ArrayRun run(const BlockArrayJob& job) {
+    finish_elaboration();
+    BlockController controller(parts(), job);
+    if (clock_.run(controller)) return controller.result();
+    LockstepDifference difference{
+        .unit = "block_array", .mismatch = *clock_.difference(), .seed = job.draws.run_seed};
+    if (!options_.wave.empty()) {
+      record(job, difference.mismatch.cycle + cycles_past_difference);
+      difference.wave = options_.wave;
+    }
+    throw LockstepError(std::move(difference));
+  }
+
+ private:
+  using Clock = JobClock<BlockArraySlot, BlockController>;
+
+  BlockParts parts() { return {arch_, formats_, array_, dma_, dram_}; }
+
+  // The same job again, with a device that writes a waveform beside the RTL.
+  void record(const BlockArrayJob& job, std::uint64_t cycles) {
+    const UnitRecording recording(array_.slot(),
+                                  compile_block_array(arch_, formats_, options_.rtl_directory, true).object,
+                                  options_.wave);
+    BlockController controller(parts(), job);
+    clock_.run(controller, cycles, Clock::Compare::no);
+  }
+
+  Architecture arch_;
+  ArrayFormats formats_;
+  AcceleratorOptions options_;
+  BlockArraySlot array_;
+  Dram dram_;
+  QueueDma dma_;
+  Clock clock_;
+};
+
+BlockAccelerator::BlockAccelerator(const Architecture& arch, const ArrayFormats& formats,
+                                   const AcceleratorOptions& options)
+    : machine_(std::make_unique<Machine>(sc_core::sc_gen_unique_name("block_accelerator"),
+                                         checked_blocks(arch, formats, options.engine), formats, options)) {}
+
+BlockAccelerator::~BlockAccelerator() = default;
+
+const Architecture& BlockAccelerator::architecture() const { return machine_->arch(); }
+const ArrayFormats& BlockAccelerator::formats() const { return machine_->formats(); }
+
+ArrayRun BlockAccelerator::run(const BlockArrayJob& job) { return machine_->run(job); }
+
+}  // namespace mantissa

@@ -1,0 +1,56 @@
+#include "sim/machine/block_array_slot.hpp"
+
+#include <algorithm>
+
+#include "sim/machine/rtl_array.hpp"
+#include "sim/machine/rtl_unit.hpp"
+
+namespace mantissa {
+
+UnitParameters block_array_parameters(const Architecture& arch, const ArrayFormats& formats) {
+  return operand_formats(formats.a.format(), formats.b.format())
+      .with({{"Rows", arch.rows},
+             {"Cols", arch.cols},
+             {"Window", arch.window},
+             {"Depth", arch.depth},
+             {"Port", arch.port},
+             {"AccExp", formats.accumulator.exponent_bits},
+             {"AccMan", formats.accumulator.mantissa_bits},
+             {"SumRows", std::min(arch.sum_rows, arch.rows)}});
+}
+
+CompiledDevice compile_block_array(const Architecture& arch, const ArrayFormats& formats,
+                                   const std::filesystem::path& rtl_directory, bool wave) {
+  const Format operands[] = {formats.a.format(), formats.b.format()};
+  check_rtl_operands(arch, operands);
+  return compile_unit("block_array", block_array_parameters(arch, formats), rtl_directory, wave);
+}
+
+namespace {
+
+std::unique_ptr<Device> load_block_array(const Architecture& arch, const ArrayFormats& formats, Engine engine,
+                                         const std::filesystem::path& rtl_directory) {
+  if (engine == Engine::systemc) return nullptr;
+  return std::make_unique<Device>(compile_block_array(arch, formats, rtl_directory).object);
+}
+
+}  // namespace
+
+// In braces, as in ArraySlot: what can fail comes before the first module.
+BlockArraySlot::BlockArraySlot(const Architecture& arch, const ArrayFormats& formats, Engine engine,
+                               const std::filesystem::path& rtl_directory)
+    : BlockArraySlot{engine, load_block_array(arch, formats, engine, rtl_directory),
+                     make_block_array_unit(sc_core::sc_gen_unique_name("block_array"),
+                                           block_array_parameters(arch, formats))} {}
+
+BlockArraySlot::BlockArraySlot(Engine engine, std::unique_ptr<Device> device,
+                               std::unique_ptr<OperandArray> unit)
+    : systemc_(unit.get()), slot_(engine, "block_array", std::move(device), std::move(unit)) {
+  constexpr const char* names[] = {"sum_o", "last_o", "suppressed_o"};
+  for (int port = 0; port < output_count; ++port) {
+    place_[port] = slot_.find_output(names[port]);
+    watched_.push_back({.output = place_[port], .stage = port == sums ? "accumulate" : ""});
+  }
+}
+
+}  // namespace mantissa

@@ -1,0 +1,131 @@
+#include "sim/machine/block_feed.hpp"
+
+#include <algorithm>
+
+namespace mantissa {
+
+BlockFeed::BlockFeed(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan,
+                     BlockMemory& memory)
+    : parts_(parts),
+      plan_(plan),
+      memory_(memory),
+      skip_(job.skip),
+      tiles_(parts.arch, plan),
+      lowering_(plan, memory.a(), memory.b(), job.first, job.second),
+      a_beat_(parts.array.width(BlockArraySlot::a), parts.formats.a.bits()),
+      b_beat_(parts.array.width(BlockArraySlot::b), parts.formats.b.bits()) {
+  const Format& a = parts.formats.a.format();
+  for (std::uint32_t code = 0; code < 256; ++code) a_zero_[code] = a.is_zero(code & a.code_mask());
+}
+
+// What a step waits for besides its accumulators, for which the array makes it wait.
+bool BlockFeed::may_start() const {
+  const BlockStep& step = plan_.steps()[tiles_.step()];
+  return memory_.loaded(tiles_.step()) && (!step.opens_block || memory_.c().has_room(step.block));
+}
+
+void BlockFeed::start_step() {
+  const BlockStep& step = plan_.steps()[tiles_.step()];
+  if (step.opens_block) memory_.c().open(step.block);
+  ++begun_;
+}
+
+bool BlockFeed::offer() {
+  while (!tiles_.done() && !tiles_.step_has_tile()) {
+    if (!parts_.array.ready() || !may_start()) return false;
+    start_step();
+    memory_.c().complete(plan_.steps()[tiles_.step()].block);
+    ++fed_;
+    tiles_.next_step();
+  }
+  if (tiles_.done() || (!in_step() && !may_start())) return false;
+  if (!ready_) prepare_beat();
+  return true;
+}
+
+void BlockFeed::prepare_beat() {
+  const Architecture& arch = parts_.arch;
+  const BlockTile& tile = tiles_.tile();
+  if (slices_done_ == 0) {
+    lowering_.begin(tile, tile.runs[run_]);
+    write_run_inputs();
+  }
+  slices_ = static_cast<int>(std::min(
+      {std::int64_t{arch.port}, arch.window - slices_done_ % arch.window, tile.length - slices_done_}));
+  read_operands();
+
+  const bool ends_run = slices_done_ + slices_ == tile.length;
+  const bool ends_tile = ends_run && run_ + 1 == tile.runs.size();
+  BlockArraySlot& array = parts_.array;
+  const auto put = [&array](BlockArraySlot::Input port, std::uint64_t value) {
+    array.write(port, Bits(array.width(port), value));
+  };
+  array.write(BlockArraySlot::a, a_beat_.bits());
+  array.write(BlockArraySlot::b, b_beat_.bits());
+  put(BlockArraySlot::count, slices_);
+  put(BlockArraySlot::last, ends_run ? 1 : 0);
+  put(BlockArraySlot::swap, ends_tile && tile.exchanged ? 1 : 0);
+  ready_ = true;
+}
+
+// Rows in use and columns that are enabled.
+void BlockFeed::write_run_inputs() {
+  const BlockTile& tile = tiles_.tile();
+  const TileRun& run = tile.runs[run_];
+  BlockArraySlot& array = parts_.array;
+  Bits used(array.width(BlockArraySlot::used));
+  for (std::int64_t row = 0; row < tile.rows; ++row) used.flip(static_cast<int>(row));
+  Bits cols(array.width(BlockArraySlot::cols));
+  for (std::int64_t col = run.col0; col < run.col1; ++col) cols.flip(static_cast<int>(col - tile.col0));
+  array.write(BlockArraySlot::used, used);
+  array.write(BlockArraySlot::cols, cols);
+  array.write(BlockArraySlot::skip, Bits(1, skip_ ? 1 : 0));
+}
+
+void BlockFeed::read_operands() {
+  const Architecture& arch = parts_.arch;
+  const BlockTile& tile = tiles_.tile();
+  const std::int64_t first_col = tile.runs[run_].col0 - tile.col0;
+  a_beat_.clear();
+  b_beat_.clear();
+  std::uint64_t nonzero = 0;
+  for (std::int64_t slice = 0; slice < slices_; ++slice) {
+    lowering_.a_slice(slices_done_ + slice, [&](std::int64_t row, std::uint32_t a) {
+      a_beat_.set(slice * arch.rows + row, a);
+      if (!a_zero_[a]) ++nonzero;
+    });
+    lowering_.b_slice(slices_done_ + slice, [&](std::int64_t col, std::uint32_t b) {
+      b_beat_.set(slice * arch.cols + first_col + col, b);
+    });
+  }
+  taken_elements_ = skip_ ? nonzero : static_cast<std::uint64_t>(slices_ * tile.rows);
+}
+
+void BlockFeed::taken() {
+  const BlockTile& tile = tiles_.tile();
+  const TileRun& run = tile.runs[run_];
+  if (!in_step()) start_step();
+  const auto cols = static_cast<std::uint64_t>(run.col1 - run.col0);
+  const auto slices = static_cast<std::uint64_t>(slices_);
+  counts_.a_taken += taken_elements_;
+  counts_.macs += taken_elements_ * cols;
+  counts_.skipped += (slices * static_cast<std::uint64_t>(tile.rows) - taken_elements_) * cols;
+  counts_.b_staged += slices * cols;
+  slices_done_ += slices_;
+  ready_ = false;
+  if (slices_done_ == tile.length) end_run();
+}
+
+void BlockFeed::end_run() {
+  slices_done_ = 0;
+  if (++run_ < tiles_.tile().runs.size()) return;
+  run_ = 0;
+  if (tiles_.tile().exchanged) ++exchanges_;
+  const bool ends_step = tiles_.tile().ends_step;
+  tiles_.next_tile();
+  if (!ends_step) return;
+  ++fed_;
+  tiles_.next_step();
+}
+
+}  // namespace mantissa

@@ -1,0 +1,53 @@
+// Passes for the second machine, and what the golden kernels and the closed form say of them.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sim/arch/block_cycles.hpp"
+#include "sim/machine/block_array_job.hpp"
+
+namespace mantissa::test {
+
+// A job with its tensors.
+struct OwnedPass {
+  ConvShape shape;
+  Pass pass = Pass::forward;
+  BlockMapping mapping;
+  Rectangle outputs;
+  std::vector<std::uint8_t> first = {};
+  std::vector<std::uint8_t> second = {};
+  std::vector<float> bias = {};
+  int c_scale = 0;
+  bool skip = true;
+  std::uint64_t run_seed = 1;
+  int a_bits = 0;
+  int b_bits = 0;
+  int c_bits = 0;
+
+  BlockArrayJob job(const Architecture& arch, const ArrayFormats& formats) const;
+  std::string text() const;
+};
+
+// A machine with a pass that it can run: shapes, mappings and buffers of all kinds.
+struct BlockCase {
+  Architecture arch;
+  ArrayFormats formats;
+  OwnedPass pass;
+  std::string text() const;
+};
+BlockCase random_case(std::mt19937_64& engine, int rows, int cols);
+
+struct BlockGolden {
+  ArrayRun run;
+  BlockCost cost;
+};
+// Codes from the golden kernels on lowered matrices, flags element by element; cycles in closed form.
+BlockGolden golden_run(const Architecture& arch, const ArrayFormats& formats, const BlockArrayJob& job);
+
+// What block_cycles() wants to know of A.
+BlockCounts nonzero_counts(const Architecture& arch, const BlockArrayJob& job);
+
+}  // namespace mantissa::test
