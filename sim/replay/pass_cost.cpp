@@ -30,17 +30,7 @@ BlockMapping whole(const BlockJob& job) {
 PassCost blocks_cost(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                      const Architecture& arch, int threads) {
   BlockJob job = block_job(pass, result, plan);
-  const std::vector<PassPhase> phases = phases_of(pass.geometry, pass.pass);
-  BlockCounts by_phase;
-  if (job.skip && phases.size() > 1) {
-    for (const PassPhase& phase : phases) {
-      for (std::int64_t group = 0; group < pass.geometry.groups; ++group) {
-        append_phase_nonzero_counts(pass.first->encoded, pass.geometry, phase, group, arch.window, threads,
-                                    by_phase.emplace_back());
-      }
-    }
-  }
-  const MappedCost best = mapped_cost(arch, job, by_phase.empty() ? result.nonzero : by_phase);
+  const MappedCost best = mapped_cost(arch, job, block_counts(pass, result, arch, threads));
   PassCost cost{.cost = best.cost.cycles, .mapping = text_of(best)};
   cost.dense_cycles = cost.cost.cycles();
   if (job.skip) {
@@ -64,6 +54,21 @@ GemmCycles group_cost(const Architecture& arch, const GemmShape& shape, bool ski
 }
 
 }  // namespace
+
+BlockCounts block_counts(const GemmPass& pass, const GemmPassResult& result, const Architecture& arch,
+                         int threads) {
+  if (!pass.skip || pass.first->encoded.type().is_fp32()) return {};
+  const std::vector<PassPhase> phases = phases_of(pass.geometry, pass.pass);
+  if (phases.size() == 1) return result.nonzero;
+  BlockCounts counts;
+  for (const PassPhase& phase : phases) {
+    for (std::int64_t group = 0; group < pass.geometry.groups; ++group) {
+      append_phase_nonzero_counts(pass.first->encoded, pass.geometry, phase, group, arch.window, threads,
+                                  counts.emplace_back());
+    }
+  }
+  return counts;
+}
 
 BlockJob block_job(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan) {
   const GemmShape shape = shape_of(pass, result);

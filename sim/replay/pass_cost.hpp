@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/arch/block_job.hpp"
+#include "sim/arch/block_cycles.hpp"
 #include "sim/replay/gemm_pass.hpp"
 
 namespace mantissa::replay {
@@ -18,6 +18,10 @@ struct PassCost {
 
 PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                  const Architecture& arch, int threads);
+
+// What the second machine's closed form needs to know of A; nothing where the pass skips nothing.
+BlockCounts block_counts(const GemmPass& pass, const GemmPassResult& result, const Architecture& arch,
+                         int threads);
 
 // The pass as a job of the second machine.
 BlockJob block_job(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan);

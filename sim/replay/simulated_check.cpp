@@ -1,7 +1,6 @@
 #include "sim/replay/simulated_check.hpp"
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -9,7 +8,9 @@
 #include "models/tensor/lowered.hpp"
 #include "sim/machine/array_pool.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
+#include "sim/replay/block_check.hpp"
 #include "sim/replay/difference.hpp"
+#include "sim/replay/sampled_tiles.hpp"
 #include "sim/replay/simulated_norm.hpp"
 #include "sim/support/config_file.hpp"
 
@@ -33,9 +34,15 @@ void check_recipe(const Recipe& recipe, const Architecture& arch, const std::str
     throw std::invalid_argument("engine " + engine + " simulates dataflow os-skip, not " +
                                 std::string(name_of(arch.dataflow)) + "; use --engine fast");
   }
-  if (arch.in_blocks()) {
-    throw std::invalid_argument("engine " + engine +
-                                " simulates mapping: simple; add --set mapping=simple, or use --engine fast");
+  if (arch.in_blocks() && recipe.weights.type.is_integer()) {
+    throw std::invalid_argument(
+        "engine " + engine + " cannot run recipe " + recipe.name +
+        ": the second machine has no array of integers yet; add --set mapping=simple");
+  }
+  if (arch.in_blocks() && engine == "rtl") {
+    throw std::invalid_argument(
+        "the second machine runs RTL in lockstep only; use --engine lockstep, or add "
+        "--set mapping=simple");
   }
   const std::string reason = obstacle(recipe);
   if (reason.empty()) return;
@@ -47,26 +54,25 @@ void check_recipe(const Recipe& recipe, const Architecture& arch, const std::str
                               "; shipped recipes that it runs:" + known + "; --engine fast runs them all");
 }
 
-// A part of a pass that runs as one GEMM: a whole group, or one tile.
-struct Piece {
-  std::int64_t group = 0;
-  std::int64_t first_tile = 0;
-  Rectangle outputs;
-};
-
 class SimulatedCheck : public CrossCheck {
  public:
   explicit SimulatedCheck(CheckOptions options) : options_(std::move(options)) {}
 
-  std::uint64_t tiles_run() const override { return tiles_run_ + (norm_ ? norm_->groups_run() : 0); }
+  std::uint64_t tiles_run() const override {
+    return tiles_run_ + (blocks_ ? blocks_->tiles_run() : 0) + (norm_ ? norm_->groups_run() : 0);
+  }
 
   void prepare(const Recipe& recipe, const Architecture& arch, const MachineNeeds& needs) override {
     check_recipe(recipe, arch, options_.engine);
     arch_ = arch;
-    pool_ = std::make_unique<ArrayPool>(
-        arch, needs.arrays,
-        AcceleratorOptions{
-            .engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave});
+    if (arch.in_blocks()) {
+      blocks_ = std::make_unique<BlockCheck>(arch, needs.arrays, options_);
+    } else {
+      pool_ = std::make_unique<ArrayPool>(
+          arch, needs.arrays,
+          AcceleratorOptions{
+              .engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave});
+    }
     if (needs.norm) norm_ = std::make_unique<SimulatedNorm>(arch, *needs.norm, options_);
   }
 
@@ -74,6 +80,7 @@ class SimulatedCheck : public CrossCheck {
            const std::string& what) override {
     const ElementType a = pass.first->encoded.type();
     if (a.is_fp32()) return;  // a layer that the recipe leaves in FP32
+    if (blocks_) return blocks_->run(pass, result, plan, step, what);
     const Job job{pass,
                   result,
                   plan,
@@ -81,7 +88,8 @@ class SimulatedCheck : public CrossCheck {
                   what,
                   array_formats(a, pass.second->encoded.type(), plan.accumulator(), result.drained),
                   output_codes(pass, result, plan, step)};
-    for (const Piece& piece : pieces(pass, result.sides)) run_piece(job, piece);
+    for (const Piece& piece : pieces_of(result.sides, pass.geometry.groups, arch_, options_.sample))
+      run_piece(job, piece);
   }
 
   void run_norm(const NormPass& pass, const NormResult& result, const std::string& what) override {
@@ -100,44 +108,6 @@ class SimulatedCheck : public CrossCheck {
     ArrayFormats formats;
     std::vector<std::uint32_t> codes;  // [groups, m, n]
   };
-
-  std::int64_t tile_rows(const PassSides& sides) const { return (sides.m + arch_.rows - 1) / arch_.rows; }
-  std::int64_t tile_cols(const PassSides& sides) const { return (sides.n + arch_.cols - 1) / arch_.cols; }
-
-  std::vector<Piece> pieces(const GemmPass& pass, const PassSides& sides) const {
-    const std::int64_t in_group = tile_rows(sides) * tile_cols(sides);
-    const std::int64_t tiles = in_group * pass.geometry.groups;
-    std::vector<Piece> result;
-    if (options_.sample == 0 || std::max<std::int64_t>(4, options_.sample) >= tiles) {
-      for (std::int64_t group = 0; group < pass.geometry.groups; ++group)
-        result.push_back({group, group * in_group, {0, sides.m, 0, sides.n}});
-      return result;
-    }
-    for (const std::int64_t tile : sampled(sides, tiles)) {
-      const std::int64_t row = tile % in_group / tile_cols(sides) * arch_.rows;
-      const std::int64_t col = tile % tile_cols(sides) * arch_.cols;
-      result.push_back(
-          {tile / in_group,
-           tile,
-           {row, std::min(row + arch_.rows, sides.m), col, std::min(col + arch_.cols, sides.n)}});
-    }
-    return result;
-  }
-
-  // The first and the last tile of each side, among them all that are partial; then evenly spaced ones. K is
-  // cut in the same way in all of them.
-  std::set<std::int64_t> sampled(const PassSides& sides, std::int64_t tiles) const {
-    const std::int64_t last_col = tile_cols(sides) - 1;
-    const std::int64_t last_row = (tile_rows(sides) - 1) * tile_cols(sides);
-    // Half of them in the last group.
-    const std::int64_t last_group = tiles - tile_rows(sides) * tile_cols(sides);
-    std::set<std::int64_t> chosen = {0, last_col, last_group + last_row, tiles - 1};
-    const auto wanted = std::max<std::int64_t>(4, static_cast<std::int64_t>(options_.sample));
-    for (std::int64_t i = 0; static_cast<std::int64_t>(chosen.size()) < wanted && i < tiles; ++i) {
-      chosen.insert(i < wanted ? i * tiles / wanted : i);
-    }
-    return chosen;
-  }
 
   void run_piece(const Job& job, const Piece& piece) {
     const auto& [pass, result, plan, step, what, formats, codes] = job;
@@ -212,7 +182,8 @@ class SimulatedCheck : public CrossCheck {
 
   CheckOptions options_;
   Architecture arch_;
-  std::unique_ptr<ArrayPool> pool_;
+  std::unique_ptr<ArrayPool> pool_;      // of the first machine
+  std::unique_ptr<BlockCheck> blocks_;   // of the second
   std::unique_ptr<SimulatedNorm> norm_;  // where there are Range BN layers
   std::uint64_t tiles_run_ = 0;
 };

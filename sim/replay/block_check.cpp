@@ -1,0 +1,117 @@
+#include "sim/replay/block_check.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "models/mac/stream_id.hpp"
+#include "sim/arch/block_mapper.hpp"
+#include "sim/replay/difference.hpp"
+#include "sim/replay/pass_cost.hpp"
+#include "sim/replay/sampled_tiles.hpp"
+
+namespace mantissa::replay {
+
+// One pass, and what it must give.
+struct BlockCheck::Check {
+  const GemmPass& pass;
+  const GemmPassResult& result;
+  const LayerPlan& plan;
+  const Step& step;
+  const std::string& what;
+  ArrayFormats formats;
+  std::vector<std::uint32_t> codes;  // [groups, m, n]
+  BlockCounts counts;
+  std::vector<float> bias;
+};
+
+BlockCheck::BlockCheck(const Architecture& arch, const std::vector<ArrayFormats>& arrays,
+                       CheckOptions options)
+    : arch_(arch), options_(std::move(options)) {
+  arch_.check_simulated();
+  for (const ArrayFormats& formats : arrays) {
+    machines_.push_back(std::make_unique<BlockAccelerator>(
+        arch, formats,
+        AcceleratorOptions{
+            .engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave}));
+  }
+}
+
+BlockAccelerator& BlockCheck::machine(const ArrayFormats& formats) const {
+  const auto found = std::find_if(machines_.begin(), machines_.end(),
+                                  [&](const auto& each) { return each->formats() == formats; });
+  if (found == machines_.end()) throw std::logic_error("no machine was made for the formats of a pass");
+  return **found;
+}
+
+void BlockCheck::run(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                     const Step& step, const std::string& what) {
+  const Check check{pass,
+                    result,
+                    plan,
+                    step,
+                    what,
+                    array_formats(pass.first->encoded.type(), pass.second->encoded.type(), plan.accumulator(),
+                                  result.drained),
+                    output_codes(pass, result, plan, step),
+                    block_counts(pass, result, arch_, step.threads),
+                    scaled_bias(pass)};
+  const auto [m, n, k] = result.sides;
+  const std::vector<Piece> pieces = pieces_of(result.sides, pass.geometry.groups, arch_, options_.sample);
+  if (pieces.front().outputs.elements() == m * n) {
+    run_part(check, {0, m, 0, n * pass.geometry.groups});
+    return;
+  }
+  for (const Piece& piece : pieces) {
+    Rectangle outputs = piece.outputs;
+    outputs.col0 += piece.group * n;
+    outputs.col1 += piece.group * n;
+    run_part(check, outputs);
+  }
+}
+
+void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
+  const auto& [pass, result, plan, step, what, formats, codes, counts, bias] = check;
+  BlockJob job = block_job(pass, result, plan);
+  job.outputs = outputs;
+  const MappedCost expected = mapped_cost(arch_, job, counts);
+  const BlockArrayJob array_job{.shape = pass.geometry,
+                                .pass = pass.pass,
+                                .mapping = expected.mapping,
+                                .outputs = outputs,
+                                .first = pass.first->encoded,
+                                .second = pass.second->encoded,
+                                .bias = bias,
+                                .c_scale = result.drain_scale,
+                                .skip = job.skip,
+                                .draws = plan.draws(step, pass.pass, RandomUnit::drain_quantizer)};
+  const std::string place = fmt::format("{}, {}, outputs {}..{} x {}..{}", what, name_of(pass.pass),
+                                        outputs.row0, outputs.row1, outputs.col0, outputs.col1);
+  ArrayRun run;
+  try {
+    run = machine(formats).run(array_job);
+  } catch (const LockstepError& error) {
+    throw Difference(lockstep_text(error.difference(), what, "pass") + again(options_));
+  }
+  tiles_run_ += run.cycles.tiles;
+  const auto [m, n, k] = result.sides;
+  for (std::int64_t row = outputs.row0; row < outputs.row1; ++row) {
+    for (std::int64_t col = outputs.col0; col < outputs.col1; ++col) {
+      const std::uint32_t wanted = codes[(col / n * m + row) * n + col % n];
+      const std::uint32_t actual = run.codes[(row - outputs.row0) * outputs.cols() + col - outputs.col0];
+      if (wanted == actual) continue;
+      throw Difference(
+          fmt::format("MISMATCH between engine {} and the golden kernels, {}: output ({}, {}) is code {}, "
+                      "expected {}\n{}",
+                      options_.engine, place, row, col, actual, wanted, again(options_)));
+    }
+  }
+  if (expected.cost.cycles == run.cycles) return;
+  throw Difference(fmt::format("MISMATCH between engine {} and the closed form, {}, mapping {}\n{}{}",
+                               options_.engine, place, text_of(expected),
+                               cost_text(expected.cost.cycles, run.cycles), again(options_)));
+}
+
+}  // namespace mantissa::replay
