@@ -14,8 +14,7 @@ inline std::size_t valid_utf8_bytes(std::string_view text) {
     unsigned second_low, second_high;  // second byte: no surrogate, nothing overlong, nothing above U+10FFFF
     std::size_t bytes;
   };
-  static constexpr std::array<Sequence, 9> sequences = {{{0x00, 0x7F, 0, 0, 1},
-                                                         {0xC2, 0xDF, 0x80, 0xBF, 2},
+  static constexpr std::array<Sequence, 8> sequences = {{{0xC2, 0xDF, 0x80, 0xBF, 2},
                                                          {0xE0, 0xE0, 0xA0, 0xBF, 3},
                                                          {0xE1, 0xEC, 0x80, 0xBF, 3},
                                                          {0xED, 0xED, 0x80, 0x9F, 3},
@@ -30,7 +29,7 @@ inline std::size_t valid_utf8_bytes(std::string_view text) {
     for (const Sequence& each : sequences) {
       if (byte(at) < each.first_low || byte(at) > each.first_high) continue;
       if (each.bytes > text.size() - at) return 0;
-      if (each.bytes > 1 && (byte(at + 1) < each.second_low || byte(at + 1) > each.second_high)) return 0;
+      if (byte(at + 1) < each.second_low || byte(at + 1) > each.second_high) return 0;
       for (std::size_t i = 2; i < each.bytes; ++i) {
         if (byte(at + i) < 0x80 || byte(at + i) > 0xBF) return 0;
       }
@@ -40,6 +39,10 @@ inline std::size_t valid_utf8_bytes(std::string_view text) {
   };
   std::size_t valid = 0;
   while (valid < text.size()) {
+    if (static_cast<unsigned char>(text[valid]) < 0x80) {  // nearly all of it
+      ++valid;
+      continue;
+    }
     const std::size_t length = length_at(valid);
     if (length == 0) break;
     valid += length;

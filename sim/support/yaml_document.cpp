@@ -132,6 +132,7 @@ void check_is_text(std::string_view text, const YamlDocument& document) {
   int line = 1;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7F) continue;
     if (byte == '\n') ++line;
     const bool control = (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') || byte == 0x7F;
     // No UTF-8 begins or continues with these: byte order marks of UTF-16 and UTF-32 do.

@@ -151,6 +151,14 @@ class Faults : public testing::Test {
     return "mantissa vectors fp32_add --count 3000 --seed " + std::to_string(seed) + " --out " +
            in("out/vectors.hex");
   }
+  void fail_allocations_of_all(long stride) {
+    prepare(train_command(1));
+    fail_allocations(train_command(2), stride);
+    prepare_replay();
+    fail_allocations(replay_command(2), stride);
+    prepare(vectors_command(1));
+    fail_allocations(vectors_command(2), stride / 4);
+  }
 
   Scratch scratch_;
   Files former_;
@@ -171,14 +179,10 @@ TEST_F(Faults, OfWritingAreSurvivedByVectors) {
   fail_each_write(vectors_command(2));
 }
 
-TEST_F(Faults, OfMemoryAreSurvived) {
-  prepare(train_command(1));
-  fail_allocations(train_command(2), 397);
-  prepare_replay();
-  fail_allocations(replay_command(2), 397);
-  prepare(vectors_command(1));
-  fail_allocations(vectors_command(2), 97);
-}
+TEST_F(Faults, OfMemoryAreSurvived) { fail_allocations_of_all(397); }
+
+using LongFaults = Faults;
+TEST_F(LongFaults, OfMemoryAreSurvived) { fail_allocations_of_all(37); }
 
 }  // namespace
 }  // namespace mantissa::test

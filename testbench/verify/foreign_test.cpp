@@ -162,6 +162,17 @@ TEST(ForeignDevice, DeviceThatEndsTheSimulationIsAMismatch) {
   EXPECT_NE(run.out.find("again: mantissa verify fp8_mac"), std::string::npos) << run.out;
 }
 
+TEST(ForeignDevice, AMismatchIsOneWithoutAReader) {
+  // Standard output is a pipe that nobody reads any more.
+  const std::string gone = "mkfifo gone; exec 3<>gone 4>gone; exec 3<&-; exec >&4; rm gone; ";
+  const std::string command =
+      "mantissa verify fp8_mac --vectors 2000 --latency 0 --top wide_mac --dut " MANTISSA_SOURCE_DIR
+      "/testbench/verify/foreign/wide_mac.sv --map a_i=opa --map b_i=opb --map acc_i=addend --map "
+      "acc_o=result";
+  EXPECT_EQ(run_in_scratch(gone + command + " --param TiesAway=1").exit_code, 1);
+  EXPECT_EQ(run_in_scratch(gone + command).exit_code, 0);
+}
+
 // It leaves no coverage data; the mismatch is told all the same.
 TEST(ForeignDevice, CoverageOfADeviceThatEndsTheSimulation) {
   const Finished run =
