@@ -17,7 +17,7 @@ int sum_bits(const GemmPass& pass, const LayerPlan& plan, std::int64_t k) {
   return plan.accumulator().state_bits(product_span(a.format(), pass.second->encoded.type().format()), k);
 }
 
-std::int64_t lowered_bytes(const GemmShape& shape, std::int64_t groups) {
+std::int64_t bytes_as_lowered(const GemmShape& shape, std::int64_t groups) {
   return groups *
          (packed_bytes(shape.m * shape.k, shape.a_bits) + packed_bytes(shape.k * shape.n, shape.b_bits) +
           packed_bytes(shape.m * shape.n, shape.c_bits));
@@ -91,7 +91,7 @@ PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const Layer
   PassCost cost;
   if (arch.in_blocks()) {
     cost = blocks_cost(pass, result, plan, arch, threads);
-    cost.cost.dram_bytes_unique = static_cast<std::uint64_t>(lowered_bytes(shape, groups));
+    cost.cost.dram_bytes_unique = static_cast<std::uint64_t>(bytes_as_lowered(shape, groups));
     return cost;
   }
   for (std::int64_t group = 0; group < groups; ++group) {
