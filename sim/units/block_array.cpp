@@ -20,7 +20,7 @@ class BlockArrayUnit : public OperandArray {
                             .a_bits = array.a.bits(),
                             .b_bits = array.b.bits()}),
         array_(array) {
-    reset();
+    clear();
   }
 
   std::vector<std::string> stages() const override { return {"stage", "accumulate", "exchange", "load"}; }
@@ -35,6 +35,10 @@ class BlockArrayUnit : public OperandArray {
 
   void reset() override {
     reset_operands();
+    clear();
+  }
+
+  void clear() {
     staged_.clear();
     enabled_.clear();
     enabled_mask_ = Bits(array_.cols);

@@ -8,15 +8,15 @@
 namespace mantissa {
 
 StagedCodes::StagedCodes(const MacConfig& mac, int rows, int cols, std::size_t words)
-    : mac_(mac),
-      rows_(rows),
-      cols_(cols),
-      fp32_sums_(mac.acc == formats::fp32),
-      a_values_(mac.a),
+    : a_values_(mac.a),
       b_values_(mac.b),
+      cols_(cols),
       a_(words * rows),
       b_(words * cols),
-      values_(words * cols) {
+      values_(words * cols),
+      rows_(rows),
+      mac_(mac),
+      fp32_sums_(mac.acc == formats::fp32) {
   for (std::uint32_t code = 0; code < 256; ++code) {
     a_zero_[code] = mac.a.is_zero(code & mac.a.code_mask());
     const std::uint32_t b = code & mac.b.code_mask();

@@ -36,21 +36,20 @@ class StagedCodes {
  private:
   void decode(int word);
 
-  MacConfig mac_;
-  int rows_;
-  std::size_t cols_;
-  bool fp32_sums_;
-
   // Of all codes.
   kernels::DecodeTable a_values_;
   kernels::DecodeTable b_values_;
-  std::array<bool, 256> a_zero_{};
-  std::array<bool, 256> b_special_{};
 
+  std::size_t cols_;
   // Per word: codes of A by row and of B by column, and B's values.
   std::vector<std::uint8_t> a_;
   std::vector<std::uint8_t> b_;
   std::vector<float> values_;
+  int rows_;
+  MacConfig mac_;
+  bool fp32_sums_;
+  std::array<bool, 256> a_zero_{};
+  std::array<bool, 256> b_special_{};  // Inf or NaN
 };
 
 }  // namespace mantissa
