@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testbench/cli/run_program.hpp"
@@ -222,6 +223,29 @@ TEST(Replay, EnginesThatSimulateCyclesHaveIntegersAndRangeNorms) {
     ASSERT_TRUE(report.contains("layers")) << engine;
     EXPECT_EQ(report["layers"], fast["layers"]) << engine;
     EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << engine;
+  }
+}
+
+// Every pass of both networks in one job, and single tiles: bits, cycles, stalls and bytes are those of the
+// closed form.
+TEST(Replay, TheSecondMachineAgreesWithItsClosedForm) {
+  for (const char* recipe : {"fp8", "lognormal-sparse"}) {
+    const std::vector<std::string> base = {cnn, "--recipe", recipe, "--set", "mapping=auto"};
+    const Json fast = replay(base);
+    for (const char* sample : {"0", "4"}) {
+      std::vector<std::string> arguments = base;
+      arguments.insert(arguments.end(), {"--engine", "systemc", "--sample", sample});
+      const Json report = replay(arguments);
+      ASSERT_TRUE(report.contains("layers")) << recipe;
+      EXPECT_EQ(report["layers"], fast["layers"]) << recipe;
+      EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << recipe;
+    }
+  }
+  for (const auto& [recipe, engine] : {std::pair{"int8-rangebn", "systemc"}, std::pair{"fp8", "rtl"}}) {
+    const Finished run =
+        run_mantissa({"replay", cnn, "--recipe", recipe, "--set", "mapping=auto", "--engine", engine});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.err.find("--set mapping=simple"), std::string::npos) << run.err;
   }
 }
 
