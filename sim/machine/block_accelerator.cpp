@@ -8,11 +8,6 @@ namespace {
 
 const Architecture& checked_blocks(const Architecture& arch, const ArrayFormats& formats, Engine engine) {
   check_machine(arch, engine);
-  if (engine == Engine::rtl) {
-    throw std::invalid_argument(
-        "the second machine has no engine rtl: block_array does not show when a run ends; take systemc or "
-        "lockstep");
-  }
   if (!formats.a.is_code() || !formats.b.is_code()) {
     throw std::invalid_argument("the second machine's array has operands of codes, not " + formats.a.name() +
                                 " x " + formats.b.name());

@@ -1,6 +1,6 @@
-// The accelerator of mapping auto in SystemC, cycle by cycle: block_array between line buffers A and B, an
-// address generator and a buffer C for blocks of sums, DRAM behind a queue of transfers (ARITHMETIC.md 7,
-// "Blocks: the second machine").
+// The accelerator of mapping auto in SystemC, cycle by cycle: block_array (SystemC, Verilated RTL, or both)
+// between line buffers A and B, an address generator and a buffer C for blocks of sums, DRAM behind a queue
+// of transfers (ARITHMETIC.md 7, "Blocks: the second machine").
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace mantissa {
 // costs nothing: its clock stands still.
 class BlockAccelerator {
  public:
-  // Engines systemc and lockstep. Throws std::invalid_argument for what cannot be built (layers of FP32
-  // operands have no array), and what compiling RTL throws.
+  // Throws std::invalid_argument for what cannot be built (layers of FP32 operands have no array), and what
+  // compiling RTL throws.
   BlockAccelerator(const Architecture& arch, const ArrayFormats& formats,
                    const AcceleratorOptions& options = {});
   ~BlockAccelerator();

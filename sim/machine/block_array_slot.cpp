@@ -39,13 +39,15 @@ std::unique_ptr<Device> load_block_array(const Architecture& arch, const ArrayFo
 // In braces, as in ArraySlot: what can fail comes before the first module.
 BlockArraySlot::BlockArraySlot(const Architecture& arch, const ArrayFormats& formats, Engine engine,
                                const std::filesystem::path& rtl_directory)
-    : BlockArraySlot{engine, load_block_array(arch, formats, engine, rtl_directory),
+    : BlockArraySlot{engine, arch.skip_window(true), load_block_array(arch, formats, engine, rtl_directory),
                      make_block_array_unit(sc_core::sc_gen_unique_name("block_array"),
                                            block_array_parameters(arch, formats))} {}
 
-BlockArraySlot::BlockArraySlot(Engine engine, std::unique_ptr<Device> device,
+BlockArraySlot::BlockArraySlot(Engine engine, const SkipWindow& array, std::unique_ptr<Device> device,
                                std::unique_ptr<OperandArray> unit)
-    : systemc_(unit.get()), slot_(engine, "block_array", std::move(device), std::move(unit)) {
+    : systemc_(engine == Engine::rtl ? nullptr : unit.get()),
+      watch_(array),
+      slot_(engine, "block_array", std::move(device), std::move(unit), false) {
   constexpr const char* names[] = {"sum_o", "last_o", "suppressed_o"};
   for (int port = 0; port < output_count; ++port) {
     place_[port] = slot_.find_output(names[port]);

@@ -11,6 +11,7 @@
 #include "sim/arch/architecture.hpp"
 #include "sim/dut/verilator.hpp"
 #include "sim/machine/array_job.hpp"
+#include "sim/machine/block_run_watch.hpp"
 #include "sim/machine/unit_slot.hpp"
 #include "sim/units/operand_array.hpp"
 #include "sim/units/unit_parameters.hpp"
@@ -33,7 +34,10 @@ class BlockArraySlot {
                  const std::filesystem::path& rtl_directory);
 
   void clock(bool level) { slot_.clock(level); }
-  void reset(bool active) { slot_.reset(active); }
+  void reset(bool active) {
+    slot_.reset(active);
+    if (active) watch_.reset();
+  }
   void offer(bool valid) { slot_.offer(valid); }
   void take(bool ready) { slot_.take(ready); }
   void write(Input port, const Bits& value) { slot_.write(port, value); }
@@ -42,17 +46,24 @@ class BlockArraySlot {
   bool ready() const { return slot_.ready(); }
   // Rows of sums are on the ports, out of the array and into it.
   bool exchanges() const { return slot_.valid(); }
-  // A run has begun and not ended; no port tells, so there is a SystemC unit in any case.
-  bool computes() const { return systemc_->step_active(); }
-  std::uint64_t elements_taken() const { return systemc_->elements_taken(); }
+  // A run has begun and not ended.
+  bool computes() const { return systemc_ != nullptr ? systemc_->step_active() : watch_.computes(); }
+  // Just before a clock edge: the beat that is taken with it, or none.
+  void watch(const WatchedBeat* beat) {
+    if (systemc_ == nullptr) watch_.advance(beat);
+  }
+  // For who watches the array at work; nullptr: it is RTL and shows its ports only.
+  const OperandArray* systemc() const { return systemc_; }
   const Bits& output(Output port) const { return slot_.output(place_[port]); }
   std::optional<Mismatch> compare() const { return slot_.compare(watched_); }
   UnitSlot& slot() { return slot_; }
 
  private:
-  BlockArraySlot(Engine engine, std::unique_ptr<Device> device, std::unique_ptr<OperandArray> unit);
+  BlockArraySlot(Engine engine, const SkipWindow& array, std::unique_ptr<Device> device,
+                 std::unique_ptr<OperandArray> unit);
 
   const OperandArray* systemc_;
+  BlockRunWatch watch_;
   UnitSlot slot_;
   std::array<int, output_count> place_{};  // of an output among the unit's
   std::vector<UnitSlot::Watched> watched_;

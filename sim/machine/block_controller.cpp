@@ -19,7 +19,12 @@ BlockController::BlockController(const BlockParts& parts, const BlockArrayJob& j
       feed_(parts, job, plan_, memory_),
       exchange_(parts, plan_, memory_.c()),
       drain_(parts, job, plan_, memory_.c()),
-      elements_before_(parts.array.elements_taken()) {}
+      elements_before_(elements_taken()) {}
+
+std::uint64_t BlockController::elements_taken() const {
+  const OperandArray* array = parts_.array.systemc();
+  return array == nullptr ? 0 : array->elements_taken();
+}
 
 void BlockController::drive() {
   offering_ = feed_.offer();
@@ -32,6 +37,8 @@ void BlockController::cycle() {
   const bool computed_before = !parts_.array.computes();
   if (computed_before) computed_ = feed_.fed();
   const bool beat_fires = offering_ && parts_.array.ready();
+  const WatchedBeat beat = feed_.beat();
+  parts_.array.watch(beat_fires ? &beat : nullptr);
   if (beat_fires) feed_.taken();
   counter_.count(kind(beat_fires || !computed_before));
   memory_.clock({.begun = feed_.begun(), .computed = computed_, .drained = drain_.blocks()});
@@ -80,7 +87,7 @@ ArrayRun BlockController::result() const {
   cycles.steps = static_cast<std::uint64_t>(feed_.begun());
   if (cycles.cycles() != static_cast<std::uint64_t>(cycle_))
     throw std::logic_error("cycles that are neither compute nor a stall");
-  if (parts_.array.elements_taken() - elements_before_ != cycles.a_taken)
+  if (parts_.array.systemc() != nullptr && elements_taken() - elements_before_ != cycles.a_taken)
     throw std::logic_error("the array has not taken what it was given");
   return run;
 }

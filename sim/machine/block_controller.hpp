@@ -32,6 +32,7 @@ class BlockController {
 
  private:
   CycleCounter::Kind kind(bool computes) const;
+  std::uint64_t elements_taken() const;  // by an array of SystemC
 
   BlockParts parts_;
   BlockPlan plan_;

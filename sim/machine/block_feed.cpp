@@ -54,8 +54,8 @@ void BlockFeed::prepare_beat() {
       {std::int64_t{arch.port}, arch.window - slices_done_ % arch.window, tile.length - slices_done_}));
   read_operands();
 
-  const bool ends_run = slices_done_ + slices_ == tile.length;
-  const bool ends_tile = ends_run && run_ + 1 == tile.runs.size();
+  ends_run_ = slices_done_ + slices_ == tile.length;
+  const bool ends_tile = ends_run_ && run_ + 1 == tile.runs.size();
   BlockArraySlot& array = parts_.array;
   const auto put = [&array](BlockArraySlot::Input port, std::uint64_t value) {
     array.write(port, Bits(array.width(port), value));
@@ -63,7 +63,7 @@ void BlockFeed::prepare_beat() {
   array.write(BlockArraySlot::a, a_beat_.bits());
   array.write(BlockArraySlot::b, b_beat_.bits());
   put(BlockArraySlot::count, slices_);
-  put(BlockArraySlot::last, ends_run ? 1 : 0);
+  put(BlockArraySlot::last, ends_run_ ? 1 : 0);
   put(BlockArraySlot::swap, ends_tile && tile.exchanged ? 1 : 0);
   ready_ = true;
 }
@@ -88,11 +88,14 @@ void BlockFeed::read_operands() {
   const std::int64_t first_col = tile.runs[run_].col0 - tile.col0;
   a_beat_.clear();
   b_beat_.clear();
+  nonzero_.assign(static_cast<std::size_t>(slices_) * arch.rows, 0);
   std::uint64_t nonzero = 0;
   for (std::int64_t slice = 0; slice < slices_; ++slice) {
     lowering_.a_slice(slices_done_ + slice, [&](std::int64_t row, std::uint32_t a) {
       a_beat_.set(slice * arch.rows + row, a);
-      if (!a_zero_[a]) ++nonzero;
+      if (a_zero_[a]) return;
+      nonzero_[slice * arch.rows + row] = 1;
+      ++nonzero;
     });
     lowering_.b_slice(slices_done_ + slice, [&](std::int64_t col, std::uint32_t b) {
       b_beat_.set(slice * arch.cols + first_col + col, b);
@@ -100,6 +103,8 @@ void BlockFeed::read_operands() {
   }
   taken_elements_ = skip_ ? nonzero : static_cast<std::uint64_t>(slices_ * tile.rows);
 }
+
+WatchedBeat BlockFeed::beat() const { return {.nonzero = nonzero_, .skip = skip_, .last = ends_run_}; }
 
 void BlockFeed::taken() {
   const BlockTile& tile = tiles_.tile();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "sim/machine/beat_operand.hpp"
 #include "sim/machine/block_lowering.hpp"
@@ -20,6 +21,8 @@ class BlockFeed {
   // A cycle begins. Empty steps that may start do so; then, the next beat is on the array's inputs, or there
   // is none: all are fed, or the next step may not start for want of lines or of room in C.
   bool offer();
+  // The one on the inputs, for who watches the array.
+  WatchedBeat beat() const;
   // The array has taken the beat on its inputs.
   void taken();
 
@@ -58,7 +61,9 @@ class BlockFeed {
   // The beat on the inputs.
   bool ready_ = false;
   int slices_ = 0;
-  std::uint64_t taken_elements_ = 0;  // of A, that rows in use will take of it
+  bool ends_run_ = false;
+  std::vector<std::uint8_t> nonzero_;  // of rows in use
+  std::uint64_t taken_elements_ = 0;   // of A, that rows in use will take of it
   BeatOperand a_beat_;
   BeatOperand b_beat_;
 };

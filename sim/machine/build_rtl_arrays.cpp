@@ -1,6 +1,6 @@
 // Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
-// usual sizes, those of integers in the smallest, and the batch norm units. Others are compiled when they are
-// first asked for.
+// usual sizes, those of integers in the smallest, two of the second machine, and the batch norm units. Others
+// are compiled when they are first asked for.
 #include <chrono>
 #include <exception>
 #include <iomanip>
@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "sim/machine/block_array_slot.hpp"
 #include "sim/machine/rtl_array.hpp"
 #include "sim/machine/rtl_norm.hpp"
 
@@ -21,6 +22,15 @@ struct Build {
   ElementType a = formats::e5m2;
   ElementType b = formats::e5m2;
 };
+// Of the second machine.
+struct BlockBuild {
+  int rows;
+  int cols;
+  int depth;
+  int port;
+  int sum_rows;
+};
+constexpr BlockBuild block_builds[] = {{4, 4, 2, 4, 1}, {4, 8, 1, 1, 3}};
 constexpr NormDirection norm_units[] = {NormDirection::backward, NormDirection::forward};
 
 constexpr Build builds[] = {{16, 16, Rounding::rne()},
@@ -50,17 +60,39 @@ std::string build_array(const Build& build) {
   return text.str();
 }
 
+std::string build_block_array(const BlockBuild& build) {
+  Architecture arch;
+  arch.rows = build.rows;
+  arch.cols = build.cols;
+  arch.window = 4;
+  arch.depth = build.depth;
+  arch.port = build.port;
+  arch.sum_rows = build.sum_rows;
+  compile_block_array(arch, {});
+  std::ostringstream text;
+  text << "block_array " << arch.rows << " x " << arch.cols;
+  return text.str();
+}
+
 std::string build_norm_unit(NormDirection direction) {
   compile_norm_unit(direction, norm_index_bits({}));
   return norm_unit_name(direction);
 }
 
-// The arrays, then the batch norm units.
+// The arrays, those of blocks, then the batch norm units.
+constexpr std::size_t things = std::size(builds) + std::size(block_builds) + std::size(norm_units);
+
+std::string build_thing(std::size_t index) {
+  if (index < std::size(builds)) return build_array(builds[index]);
+  index -= std::size(builds);
+  if (index < std::size(block_builds)) return build_block_array(block_builds[index]);
+  return build_norm_unit(norm_units[index - std::size(block_builds)]);
+}
+
 std::string build_one(std::size_t index) {
   const auto start = std::chrono::steady_clock::now();
   std::ostringstream text;
-  text << (index < std::size(builds) ? build_array(builds[index])
-                                     : build_norm_unit(norm_units[index - std::size(builds)]));
+  text << build_thing(index);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   text << ": " << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
   return text.str();
@@ -68,8 +100,7 @@ std::string build_one(std::size_t index) {
 
 // One after the other: this is one job of a build that runs as many as there are cores.
 void build_all() {
-  for (std::size_t i = 0; i < std::size(builds) + std::size(norm_units); ++i)
-    std::cout << build_one(i) << std::flush;
+  for (std::size_t i = 0; i < things; ++i) std::cout << build_one(i) << std::flush;
 }
 
 }  // namespace

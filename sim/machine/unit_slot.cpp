@@ -5,15 +5,16 @@ namespace mantissa {
 using sc_core::sc_signal;
 
 UnitSlot::UnitSlot(Engine engine, const std::string& name, std::unique_ptr<Device> device,
-                   std::unique_ptr<UnitModule> systemc)
+                   std::unique_ptr<UnitModule> systemc, bool back_pressure)
     : device_(std::move(device)) {
   for (const DataIn* port : systemc->inputs()) {
     inputs_.push_back(
         std::make_unique<sc_signal<Bits>>(sc_core::sc_gen_unique_name("in"), Bits(port->width())));
   }
   if (device_) {
-    rtl_ = std::make_unique<RtlModule>(sc_core::sc_gen_unique_name((name + "_rtl").c_str()), *device_,
-                                       shape_of(*systemc));
+    UnitShape shape = shape_of(*systemc);
+    shape.back_pressure = back_pressure;
+    rtl_ = std::make_unique<RtlModule>(sc_core::sc_gen_unique_name((name + "_rtl").c_str()), *device_, shape);
   }
   if (engine != Engine::rtl) {
     driver_ = systemc.get();

@@ -25,9 +25,10 @@ class UnitSlot {
   };
 
   // Inside of a module's constructor: the signals and units become its children. `device` is the RTL and
-  // goes with the engines that have one. The SystemC unit is there in any case: it knows the ports.
+  // goes with the engines that have one. The SystemC unit is there in any case: it knows the ports. The RTL
+  // has no ready_i without `back_pressure`.
   UnitSlot(Engine engine, const std::string& name, std::unique_ptr<Device> device,
-           std::unique_ptr<UnitModule> systemc);
+           std::unique_ptr<UnitModule> systemc, bool back_pressure = true);
 
   // The inputs of the next half cycle; data signals that are not written stay.
   void clock(bool level) { clk_.write(level); }

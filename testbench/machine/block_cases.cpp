@@ -153,7 +153,8 @@ std::string BlockCase::text() const {
   return out.str();
 }
 
-BlockCase random_case(std::mt19937_64& engine, int rows, int cols) {
+BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
+                      const std::function<void(BlockCase&)>& fix) {
   BlockCase made;
   Architecture& arch = made.arch;
   arch = random_machine(engine, rows, cols);
@@ -165,6 +166,7 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols) {
   ArrayFormats& formats = made.formats;
   formats = random_formats(engine);
   formats.c_rounding = one_of(engine, {Rounding::rne(), Rounding::sr(16), Rounding::sr(16)});
+  fix(made);
   OwnedPass& pass = made.pass;
   pass.shape = random_shape(engine);
   pass.pass = one_of(engine, {Pass::forward, Pass::input_gradient, Pass::weight_gradient});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -38,7 +39,10 @@ struct BlockCase {
   OwnedPass pass;
   std::string text() const;
 };
-BlockCase random_case(std::mt19937_64& engine, int rows, int cols);
+// `fix` may change machine and formats before the pass is made for them.
+BlockCase random_case(
+    std::mt19937_64& engine, int rows, int cols,
+    const std::function<void(BlockCase&)>& fix = [](BlockCase&) {});
 
 struct BlockGolden {
   ArrayRun run;

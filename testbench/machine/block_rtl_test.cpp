@@ -1,0 +1,124 @@
+// The second machine with the Verilated array in it: the same codes and the same cycles, and a fault in the
+// RTL is found.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "sim/machine/block_accelerator.hpp"
+#include "testbench/machine/block_cases.hpp"
+#include "testbench/machine/faulty_rtl.hpp"
+#include "testbench/machine/machine_cases.hpp"
+
+namespace mantissa::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A build of the RTL array and many passes on it; buffers, DRAM and drain do not concern the RTL.
+struct Build {
+  int rows;
+  int cols;
+  int window = 4;
+  int depth = 2;
+  int port = 4;
+  int sum_rows = 1;
+  Format a = formats::e5m2;
+  Format b = formats::e5m2;
+};
+
+BlockCase random_pass(std::mt19937_64& engine, const Build& build) {
+  const auto fix = [&build](BlockCase& made) {
+    made.arch.window = build.window;
+    made.arch.depth = build.depth;
+    made.arch.port = build.port;
+    made.arch.sum_rows = build.sum_rows;
+    made.formats.a = build.a;
+    made.formats.b = build.b;
+    made.formats.accumulator = formats::fp32;
+  };
+  return random_case(engine, build.rows, build.cols, fix);
+}
+
+constexpr Engine engines[] = {Engine::systemc, Engine::rtl, Engine::lockstep};
+
+void expect_same_everywhere(const std::vector<Build>& builds, int passes) {
+  std::mt19937_64 engine(54);
+  struct Machine {
+    BlockCase made;
+    std::vector<std::unique_ptr<BlockAccelerator>> engines;
+  };
+  std::vector<Machine> all;
+  for (const Build& build : builds) {
+    for (int i = 0; i < passes; ++i) {
+      Machine& one = all.emplace_back();
+      one.made = random_pass(engine, build);
+      for (const Engine each : engines) {
+        one.engines.push_back(std::make_unique<BlockAccelerator>(one.made.arch, one.made.formats,
+                                                                 AcceleratorOptions{.engine = each}));
+      }
+    }
+  }
+  for (const Machine& one : all) {
+    const BlockArrayJob job = one.made.pass.job(one.made.arch, one.made.formats);
+    const BlockGolden golden = golden_run(one.made.arch, one.made.formats, job);
+    for (std::size_t which = 0; which < std::size(engines); ++which) {
+      ASSERT_EQ(difference(golden.run, one.engines[which]->run(job)), "")
+          << name_of(engines[which]) << " " << one.made.text();
+    }
+  }
+}
+
+TEST(BlockRtlMachine, SmallArraysAsGoldenKernelsAndClosedForm) {
+  expect_same_everywhere(
+      {{.rows = 4, .cols = 4}, {.rows = 4, .cols = 8, .depth = 1, .port = 1, .sum_rows = 3}}, 20);
+}
+
+TEST(LongBlockRtlMachine, AllArraysAsGoldenKernelsAndClosedForm) {
+  expect_same_everywhere({{.rows = 8, .cols = 8, .window = 8, .sum_rows = 2},
+                          {.rows = 16, .cols = 16, .window = 16, .sum_rows = 16},
+                          {.rows = 4, .cols = 8, .window = 2, .depth = 4, .port = 2},
+                          {.rows = 4, .cols = 4, .a = formats::e4m3, .b = formats::e4m3},
+                          {.rows = 2, .cols = 3, .window = 3, .port = 2, .sum_rows = 2, .b = formats::e4m3}},
+                         24);
+}
+
+// Lockstep stops on every pass that the faulty RTL gets wrong on its own, and on none with sound RTL.
+void expect_found(const FaultyRtl& rtl, const std::string& port, const std::string& stage) {
+  std::mt19937_64 engine(55);
+  const Scratch scratch;
+  const fs::path wave = fs::path(scratch.path()) / "difference.fst";
+  BlockCase made = random_pass(engine, {.rows = 4, .cols = 4});
+  made.arch.a_buffer_bytes = made.arch.b_buffer_bytes = made.arch.c_buffer_bytes = 1 << 16;
+  BlockAccelerator alone(made.arch, made.formats, {.engine = Engine::rtl, .rtl_directory = rtl.directory()});
+  BlockAccelerator lockstep(made.arch, made.formats,
+                            {.engine = Engine::lockstep, .rtl_directory = rtl.directory(), .wave = wave});
+  int found = 0;
+  for (int i = 0; i < 12; ++i) {
+    OwnedPass pass = random_pass(engine, {.rows = 4, .cols = 4}).pass;
+    pass.a_bits = pass.b_bits = pass.c_bits = 0;
+    const BlockArrayJob job = pass.job(made.arch, made.formats);
+    const std::vector<std::uint32_t> right = golden_run(made.arch, made.formats, job).run.codes;
+    const bool wrong = alone.run(job).codes != right;
+    try {
+      EXPECT_EQ(lockstep.run(job).codes, right);
+      EXPECT_FALSE(wrong) << "not found: " << pass.text();
+    } catch (const LockstepError& error) {
+      ++found;
+      EXPECT_EQ(error.difference().unit, "block_array");
+      EXPECT_EQ(error.difference().mismatch.what, port + " is wrong");
+      EXPECT_EQ(error.difference().mismatch.stage, stage);
+      EXPECT_EQ(error.difference().wave, wave);
+      EXPECT_GT(fs::file_size(wave), 0U);
+    }
+  }
+  EXPECT_GT(found, 3);
+}
+
+TEST(BlockRtlMachine, AFaultInAnElementIsFound) {
+  expect_found({"block_array.sv", ".a_i    (a[r*AW+:AW])", ".a_i    (a[r*AW+:AW] ^ AW'(r == 1))"}, "sum_o",
+               "accumulate");
+}
+
+}  // namespace
+}  // namespace mantissa::test
