@@ -39,11 +39,6 @@ void check_recipe(const Recipe& recipe, const Architecture& arch, const std::str
         "engine " + engine + " cannot run recipe " + recipe.name +
         ": the second machine has no array of integers yet; add --set mapping=simple");
   }
-  if (arch.in_blocks() && engine == "rtl") {
-    throw std::invalid_argument(
-        "the second machine runs RTL in lockstep only; use --engine lockstep, or add "
-        "--set mapping=simple");
-  }
   const std::string reason = obstacle(recipe);
   if (reason.empty()) return;
   std::string known;
