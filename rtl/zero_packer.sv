@@ -10,8 +10,8 @@
 
 module zero_packer #(
   parameter  int unsigned Lanes        = 16,
-  parameter  int unsigned Width        = 8,     // bits of a code
-  parameter  bit          NegativeZero = 1'b1,  // 10..0 is -0
+  parameter  int unsigned Width        = 8,  // bits of a code
+  parameter  int unsigned NegativeZero = 1,  // 1: 10..0 is -0
   parameter  int unsigned PipeStages   = 1,
   localparam int unsigned CountW       = $clog2(Lanes + 1)
 ) (
@@ -74,7 +74,7 @@ module zero_packer #(
   for (genvar i = 0; i < Lanes; i++) begin : gen_mask
     logic nonzero;
 
-    if (NegativeZero) begin : gen_two_zeros
+    if (NegativeZero != 0) begin : gen_two_zeros
       assign nonzero = (codes_i[i*Width+:Width-1] != '0);
     end else begin : gen_one_zero
       assign nonzero = (codes_i[i*Width+:Width] != '0);

@@ -11,8 +11,8 @@
 
 module zero_unpacker #(
   parameter  int unsigned Lanes        = 16,
-  parameter  int unsigned Width        = 8,     // bits of a code
-  parameter  bit          NegativeZero = 1'b1,  // 10..0 is -0
+  parameter  int unsigned Width        = 8,  // bits of a code
+  parameter  int unsigned NegativeZero = 1,  // 1: 10..0 is -0
   parameter  int unsigned PipeStages   = 1,
   localparam int unsigned CountW       = $clog2(Lanes + 1)
 ) (
@@ -144,7 +144,7 @@ module zero_unpacker #(
 
     assign code                  = all[beat.rank[i*RankW+:RankW]*Width+:Width];
     assign codes[i*Width+:Width] = code & {Width{beat.mask[i]}};
-    if (NegativeZero) begin : gen_two_zeros
+    if (NegativeZero != 0) begin : gen_two_zeros
       assign zero[i] = (code[Width-2:0] == '0);
     end else begin : gen_one_zero
       assign zero[i] = (code == '0);

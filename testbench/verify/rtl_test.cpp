@@ -76,9 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadParameter{"int_mac", "-GAccBits=49"}, BadParameter{"int_mac", "-GBWidth=16 -GAccBits=23"},
         BadParameter{"int_array", "-GDrainStages=2"}, BadParameter{"int_array", "-GABits=16 -GBBits=16"},
         BadParameter{"int_array", "-GABits=12"}, BadParameter{"int_array", "-GAccBits=15"},
-        BadParameter{"zero_packer", "-GLanes=1"}, BadParameter{"zero_packer", "-GLanes=65"},
-        BadParameter{"zero_packer", "-GWidth=9"}, BadParameter{"zero_packer", "-GPipeStages=3"},
-        BadParameter{"zero_unpacker", "-GLanes=1"}, BadParameter{"zero_unpacker", "-GLanes=65"},
+        BadParameter{"zero_packer", "-GLanes=65"}, BadParameter{"zero_packer", "-GWidth=9"},
+        BadParameter{"zero_packer", "-GPipeStages=3"}, BadParameter{"zero_unpacker", "-GLanes=65"},
         BadParameter{"zero_unpacker", "-GWidth=1"}, BadParameter{"zero_unpacker", "-GPipeStages=3"},
         BadParameter{"block_array", "-GSumRows=17"}, BadParameter{"block_array", "-GAccExp=9"}));
 

@@ -127,6 +127,8 @@ class ZeroUnpackerReference : public StreamReference {
       case stray_bit:
         if (beat.mask.size() == lanes) return no_fault;
         driven.stray = std::uint64_t{1} << (beat.mask.size() + dice.below(lanes - beat.mask.size()));
+        // Half of them with a code for it, so that nothing but the bit is wrong.
+        if (dice.below(2) == 0 && beat.word.size() < lanes) beat.word.push_back(1);
         return fault;
       case missing_word:
         if (beat.word.empty()) return no_fault;
