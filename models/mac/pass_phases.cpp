@@ -51,7 +51,8 @@ std::int64_t PassPhase::rows_before(std::int64_t m) const {
   return rows;
 }
 
-std::vector<PassPhase> phases_of(const ConvShape& g, Pass pass) {
+std::vector<PassPhase> phases_of(const ConvShape& geometry, Pass pass) {
+  const ConvShape& g = geometry;
   if (pass != Pass::input_gradient || (g.stride[0] == 1 && g.stride[1] == 1)) return {whole_pass(g, pass)};
   std::vector<PassPhase> phases;
   for (std::int64_t row = 0; row < g.stride[0]; ++row) {

@@ -26,6 +26,6 @@ struct PassPhase {
 };
 
 // In the order of the law. Throws std::invalid_argument for the update.
-std::vector<PassPhase> phases_of(const ConvShape& shape, Pass pass);
+std::vector<PassPhase> phases_of(const ConvShape& geometry, Pass pass);
 
 }  // namespace mantissa

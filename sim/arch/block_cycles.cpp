@@ -58,9 +58,10 @@ class Runs {
     const std::int64_t wanted =
         images * phase.geometry.rows_per_image() * windows(plan_.k_units() * phase.k_per_unit);
     const std::int64_t there = place < nonzero_.size() ? std::ssize(nonzero_[place]) : 0;
-    if (there != wanted)
+    if (there != wanted) {
       throw std::invalid_argument(
           fmt::format("a pass has {} non-zero counts in a phase of a group, not {}", wanted, there));
+    }
   }
 
   std::uint64_t dense(std::int64_t length) {
@@ -203,7 +204,7 @@ class Machine {
 
   // No run is shorter than one cycle per window.
   std::uint64_t guess(std::uint64_t dense, std::int64_t length) const {
-    const std::uint64_t least = static_cast<std::uint64_t>(ceil_div(length, arch_.window));
+    const auto least = static_cast<std::uint64_t>(ceil_div(length, arch_.window));
     return std::max(least, static_cast<std::uint64_t>(std::llround(share_ * static_cast<double>(dense))));
   }
 

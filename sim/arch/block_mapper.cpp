@@ -56,7 +56,7 @@ struct Rough {
     groups = (job.outputs.col1 - 1) / columns - job.outputs.col0 / columns + 1;
     a_width = forward ? g.in[1] : g.out[1];
     row_width = forward ? g.out[1] : g.in[1];
-    const double stride = static_cast<double>(g.stride[0]);
+    const auto stride = static_cast<double>(g.stride[0]);
     lines_per_line = forward || weight_gradient ? stride : 1 / stride;
     halo = static_cast<double>((g.kernel[0] - 1) * g.dilation[0]) / (forward || weight_gradient ? 1 : stride);
     all_lines = static_cast<double>(g.batch * (forward ? g.in[0] : g.out[0]));
@@ -66,7 +66,7 @@ struct Rough {
 
   // Of the weight gradient: both images.
   bool all_fits() const {
-    const double a = static_cast<double>(groups * rows * units * a_width);
+    const auto a = static_cast<double>(groups * rows * units * a_width);
     const double b = std::ceil(b_channels) * all_input_lines * static_cast<double>(job.shape.in[1]);
     return bytes(a, job.a_bits) <= static_cast<double>(arch.a_buffer_bytes) &&
            bytes(b, job.b_bits) <= static_cast<double>(arch.b_buffer_bytes);

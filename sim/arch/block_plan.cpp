@@ -51,9 +51,10 @@ BlockPlan::BlockPlan(const Architecture& arch, const BlockJob& job, const BlockM
   mapping_.n_block = block_size("n_block", mapping.n_block, arch.cols, job.outputs.cols());
   mapping_.k_block = block_size("k_block", mapping.k_block, 1, k_units_);
   for (const Phase& phase : phases_) {
-    if (mapping_.k_block < k_units_ && mapping_.k_block * phase.k_per_unit % arch.window != 0)
+    if (mapping_.k_block < k_units_ && mapping_.k_block * phase.k_per_unit % arch.window != 0) {
       refuse(fmt::format("k_block {} x {} elements of k is no multiple of window {}", mapping_.k_block,
                          phase.k_per_unit, arch.window));
+    }
   }
   block_rows_ = ceil_div(job.outputs.rows(), mapping_.m_block);
   block_cols_ = ceil_div(job.outputs.cols(), mapping_.n_block);
@@ -69,9 +70,10 @@ void BlockPlan::check(const Architecture& arch) const {
   const PassSides sides = sides_of(job_.shape, job_.pass);
   const Rectangle& out = job_.outputs;
   if (out.row0 < 0 || out.row1 > sides.m || out.rows() < 1 || out.col0 < 0 || out.cols() < 1 ||
-      out.col1 > sides.n * job_.shape.groups || out.row0 % arch.rows != 0)
+      out.col1 > sides.n * job_.shape.groups || out.row0 % arch.rows != 0) {
     throw std::logic_error(
         "a job's outputs are a part of the pass's, from a multiple of the array's rows on");
+  }
   for (const int bits : {job_.a_bits, job_.b_bits, job_.c_bits}) {
     if (bits < 1 || bits > 32) refuse(fmt::format("elements have 1..32 bits in memory, not {}", bits));
   }
@@ -174,13 +176,15 @@ void BlockPlan::size_lines() {
   b_.outers = block_cols_;
   a_.lines = g.batch * g.out[0];
   b_.lines = g.batch * g.in[0];
-  for (std::int64_t row = out.row0; row < out.row1; row += mapping_.m_block)
+  for (std::int64_t row = out.row0; row < out.row1; row += mapping_.m_block) {
     a_.line_elements.insert(a_.line_elements.end(), a_.groups,
                             std::min(mapping_.m_block, out.row1 - row) * g.out[1]);
+  }
   for (std::int64_t col = out.col0; col < out.col1; col += mapping_.n_block) {
-    for (std::int64_t group = 0; group < g.groups; ++group)
+    for (std::int64_t group = 0; group < g.groups; ++group) {
       b_.line_elements.push_back(channels_touched(group, col, std::min(col + mapping_.n_block, out.col1)) *
                                  g.in[1]);
+    }
   }
   for (std::int64_t segment = 0; segment < segments_; ++segment) {
     const std::int64_t first = segment * mapping_.k_block;

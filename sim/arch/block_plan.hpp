@@ -96,7 +96,7 @@ class BlockPlan {
   // Channels of a group that columns touch, in the weight gradient.
   std::int64_t channels_touched(std::int64_t group, std::int64_t col0, std::int64_t col1) const;
   std::int64_t group_of(std::int64_t column) const { return column / columns_per_group_; }
-  void add_lines(const Phase& phase, const Rows& rows, std::vector<std::uint64_t>& lines) const;
+  void add_lines(const Phase& phase, const Rows& part, std::vector<std::uint64_t>& lines) const;
   std::vector<std::uint64_t> gradient_lines(std::int64_t first, std::int64_t end) const;
   std::vector<std::uint64_t> input_lines(std::int64_t first, std::int64_t end) const;
 
