@@ -94,7 +94,8 @@ std::string provenance(const EnergyTable& table) {
 
 std::string settings_text(const ReplayReport& report) {
   std::string text;
-  for (const std::string& setting : report.settings) text += (text.empty() ? ", set " : " ") + printable(setting);
+  for (const std::string& setting : report.settings)
+    text += (text.empty() ? ", set " : " ") + printable(setting);
   return text;
 }
 
@@ -105,8 +106,8 @@ std::string identity(const ReplayReport& report) {
   return wrapped("trace " + named(report.trace, report.trace_hash) + ", recipe " +
                  named(report.recipe, report.recipe_hash) + ", arch " + named(report.arch, report.arch_hash) +
                  " " + std::to_string(report.rows) + "x" + std::to_string(report.cols) + " at " +
-                 with_prefix(report.clock_mhz) + " MHz" + settings_text(report) + ", engine " + printable(report.engine) + ", seed " +
-                 std::to_string(report.seed) +
+                 with_prefix(report.clock_mhz) + " MHz" + settings_text(report) + ", engine " +
+                 printable(report.engine) + ", seed " + std::to_string(report.seed) +
                  (report.sampled_tiles == 0
                       ? std::string()
                       : ", " + std::to_string(report.sampled_tiles) + " tiles sampled"));

@@ -240,8 +240,8 @@ TEST(Replay, TheSecondMachineAgreesWithItsClosedForm) {
       EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << recipe;
     }
   }
-  const Finished run =
-      run_mantissa({"replay", cnn, "--recipe", "int8-rangebn", "--set", "mapping=auto", "--engine", "systemc"});
+  const Finished run = run_mantissa(
+      {"replay", cnn, "--recipe", "int8-rangebn", "--set", "mapping=auto", "--engine", "systemc"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_NE(run.err.find("--set mapping=simple"), std::string::npos) << run.err;
 }

@@ -245,8 +245,7 @@ TEST(Accelerator, RefusesWhatItDoesNotHave) {
   const ArrayFormats bytes{.a = ElementType::integer(8), .b = ElementType::integer(8)};
   Accelerator integers(Architecture{}, bytes);
   OwnedJob job{.m = 2, .n = 2, .k = 2, .a = {1, 2, 3, 4}, .b = {1, 2, 3, 4}};
-  EXPECT_NE(message_of([&] { small.run(job.job(arch, formats)); }).find("a_buffer 16"),
-            std::string::npos);
+  EXPECT_NE(message_of([&] { small.run(job.job(arch, formats)); }).find("a_buffer 16"), std::string::npos);
   ArrayJob leaping = job.job(arch, drawing);
   leaping.draws.leap = 17;
   EXPECT_NE(message_of([&] { stochastic.run(leaping); }).find("leap 16"), std::string::npos);

@@ -4,11 +4,11 @@
 
 #include <memory>
 
+#include "models/format/packed.hpp"
 #include "sim/machine/block_line_buffer.hpp"
 #include "sim/machine/block_sum_buffer.hpp"
 #include "sim/machine/dram.hpp"
 #include "sim/machine/job_clock.hpp"
-#include "models/format/packed.hpp"
 #include "sim/machine/queue_dma.hpp"
 
 namespace mantissa::test {
