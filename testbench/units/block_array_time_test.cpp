@@ -184,7 +184,7 @@ class Driver : public sc_core::sc_module {
     int fed = 0;
     std::uint64_t quiet = 0;
     // After the last beat the rows work on all that is staged.
-    const std::uint64_t silence = std::uint64_t{8} + size_.depth * size_.window;
+    const std::uint64_t silence = 8 + static_cast<std::uint64_t>(size_.depth) * size_.window;
     for (std::uint64_t cycle = 0; quiet < silence || tile < tiles_.size(); ++cycle) {
       const bool offers = tile < tiles_.size() && (run + fed > 0 || cycle >= tiles_[tile].not_before);
       const int slices = offers ? offer(tiles_[tile], run, fed) : 0;
@@ -212,8 +212,11 @@ class Driver : public sc_core::sc_module {
     const int slices = std::min({size_.port, size_.window - fed % size_.window, run.k - fed});
     Bits a_bits(data_[Port::a]->read().width());
     Bits b_bits(data_[Port::b]->read().width());
-    a_bits.set_fields(0, 8, std::span(run.a).subspan(fed * size_.rows, slices * size_.rows));
-    b_bits.set_fields(0, 8, std::span(run.b).subspan(fed * size_.cols, slices * size_.cols));
+    const auto part = [fed, slices](const Codes& codes, std::size_t width) {
+      return std::span(codes).subspan(fed * width, slices * width);
+    };
+    a_bits.set_fields(0, 8, part(run.a, size_.rows));
+    b_bits.set_fields(0, 8, part(run.b, size_.cols));
     data_[Port::a]->write(a_bits);
     data_[Port::b]->write(b_bits);
     data_[Port::count]->write(Bits(data_[Port::count]->read().width(), slices));
