@@ -28,9 +28,10 @@ void Settings::part() {
   const std::vector<std::string> of_recipe = recipe_keys();
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) {
       throw std::invalid_argument("--set " + in_quotes(word) +
                                   ": expected KEY=VALUE, such as c_buffer=32KiB");
+    }
     Setting setting{word.substr(0, equals), word.substr(equals + 1)};
     bool arch = has(of_arch, setting.key);
     bool of_both = arch && has(of_recipe, setting.key);
