@@ -23,6 +23,14 @@ enum class Mapping : std::uint8_t { simple, automatic, given };
 enum class BlockOrder : std::uint8_t { m_outside, n_outside };
 std::string_view name_of(BlockOrder order);  // "m-outside", "n-outside"
 
+// Where a batch norm's statistics are taken (ARITHMETIC.md 8): in sweeps of its own, or as results drain.
+enum class NormFusion : std::uint8_t { none, drain };
+std::string_view name_of(NormFusion fusion);  // "none", "drain"
+
+// How gradients lie in DRAM (ARITHMETIC.md 13): all codes, or a mask and the non-zero ones.
+enum class GradientStorage : std::uint8_t { dense, packed };
+std::string_view name_of(GradientStorage storage);  // "dense", "packed"
+
 struct BlockMapping {
   BlockOrder order = BlockOrder::m_outside;
   std::int64_t m_block = 0;  // rows
@@ -90,7 +98,10 @@ struct Architecture {
   int sum_rows = 1;              // rows of sums to and from C in a cycle, and drained
   int dram_outstanding = 4;      // transfers in flight
   int fp32_macs_per_cycle = 16;  // of layers with FP32 operands
-  int norm_lanes = 16;           // batch norm units side by side, one channel each
+  GradientStorage gradient_storage = GradientStorage::dense;
+  NormFusion norm_fusion = NormFusion::none;
+  int update_lanes = 0;  // of the pass that updates weights; 0: there is none
+  int norm_lanes = 16;   // batch norm units side by side, one channel each
   double clock_mhz = 500;
   std::string energy = "horowitz45";  // name or path of the energy table
 

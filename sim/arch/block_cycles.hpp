@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/arch/architecture.hpp"
@@ -23,13 +24,15 @@ struct BlockCost {
   bool two_blocks = false;  // that C holds
 };
 
-// Throws std::invalid_argument for a mapping that the law refuses.
+// Throws std::invalid_argument for a mapping that the law refuses. `row_nonzero`: non-zero elements of each row
+// oh of g, at (b * channels + channel) * OH + oh with the channels of all groups; looked at only where the job
+// is packed.
 BlockCost block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-                       const BlockCounts& nonzero);
+                       const BlockCounts& nonzero, std::span<const std::uint32_t> row_nonzero = {});
 
 // The same with a guess in place of the skip recurrence, for choosing among mappings: a run takes `share` of
 // its dense time.
 BlockCost estimated_block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-                                 double share);
+                                 double share, std::span<const std::uint32_t> row_nonzero = {});
 
 }  // namespace mantissa

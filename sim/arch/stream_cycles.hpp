@@ -1,0 +1,29 @@
+// What a pass that works element by element costs on the second machine, in closed form (ARITHMETIC.md 7,
+// "Streams").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/arch/architecture.hpp"
+#include "sim/arch/gemm_cycles.hpp"
+
+namespace mantissa {
+
+struct StreamJob {
+  std::int64_t elements = 0;
+  std::vector<int> input_bits;  // of an element, tensor by tensor
+  std::vector<int> output_bits;
+  int lanes = 1;
+  int latency = 0;
+  std::uint64_t ready = 0;  // no element is taken before
+};
+
+// Elements of a segment. Throws std::invalid_argument for a job that cannot be, and where the elements of
+// all lanes do not fit half a buffer.
+std::int64_t stream_segment(const Architecture& arch, const StreamJob& job);
+
+// macs = 0; steps are segments, drained are results of one output.
+GemmCycles stream_cycles(const Architecture& arch, const StreamJob& job);
+
+}  // namespace mantissa
