@@ -156,6 +156,20 @@ std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape
   return length;
 }
 
+StreamJob fused_norm_job(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
+  check(arch, shape);
+  const bool backward = direction == NormDirection::backward;
+  const NormUnitTime& time = backward ? range_bn_backward_time : range_bn_forward_time;
+  StreamJob job{.elements = shape.channels * shape.elements,
+                .input_bits = {shape.x_bits},
+                .output_bits = {shape.result_bits},
+                .lanes = arch.norm_lanes,
+                .latency = static_cast<int>(time.latency),
+                .ready = time.pause + (backward ? 0 : time.latency)};
+  if (backward) job.input_bits.push_back(shape.gradient_bits);
+  return job;
+}
+
 GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
   Walk walk(arch, shape, direction);
   const std::int64_t lanes = arch.norm_lanes;

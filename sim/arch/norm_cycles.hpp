@@ -8,6 +8,7 @@
 
 #include "sim/arch/architecture.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/stream_cycles.hpp"
 
 namespace mantissa {
 
@@ -36,5 +37,8 @@ std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape
 // macs = 0; tiles are groups of channels; a_taken are elements of x, b_staged of g, drained results. Throws
 // std::invalid_argument for what does not fit.
 GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction);
+
+// What is left to do where drains have taken the statistics ("Fused").
+StreamJob fused_norm_job(const Architecture& arch, const NormStreams& shape, NormDirection direction);
 
 }  // namespace mantissa
