@@ -295,10 +295,10 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
                             .x_bits = out.gemm.a_bits,
                             .result_bits = out.gemm.c_bits,
                             .gradient_bits = out.gemm.b_bits};
-  if (forward ? layer.fused.forward : layer.fused.backward) {
-    out.cost = stream_cycles(arch_, fused_norm_job(arch_, streams, pass.direction));
-    out.cost.dram_bytes_unique = out.cost.tensor_bytes;
-    out.mapping = "statistics at the drain";
+  if (arch_.in_blocks() && arch_.norm_fusion == NormFusion::drain && !pass.layer->quantizes) {
+    const bool taken = forward ? layer.fused.forward : layer.fused.backward;
+    out.cost = fused_norm_cycles(arch_, streams, pass.direction, taken);
+    out.mapping = taken ? "statistics at the drain" : "statistics in a sweep";
   } else {
     out.cost = norm_cycles(arch_, streams, pass.direction);
     out.cost.tensor_bytes = out.cost.dram_bytes_unique;
