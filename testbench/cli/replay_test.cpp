@@ -13,25 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "testbench/cli/replay_run.hpp"
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
 #include "testbench/machine/faulty_rtl.hpp"
 
 namespace mantissa::test {
 namespace {
-
-using Json = nlohmann::json;
-
-const std::string traces = MANTISSA_SOURCE_DIR "/traces/";
-const std::string cnn = traces + "fashion-cnn.safetensors";
-
-Json replay(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "replay");
-  arguments.emplace_back("--json");
-  const Finished run = run_mantissa(arguments);
-  EXPECT_EQ(run.exit_code, 0) << run.err << run.out.substr(0, 2000);
-  return run.exit_code == 0 ? Json::parse(run.out) : Json();
-}
 
 std::string written(const Scratch& scratch, const std::string& name, const std::string& text) {
   std::string path = scratch.path() + "/" + name;

@@ -1,0 +1,129 @@
+// The whole training step on the second machine: batch norms fused into drains, gradients packed in memory,
+// weights updated, as `mantissa replay` reports them.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "testbench/cli/replay_run.hpp"
+#include "testbench/cli/scratch.hpp"
+
+namespace mantissa::test {
+namespace {
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+  return arguments;
+}
+
+using LayerPass = std::pair<std::string, std::string>;  // layer, pass
+
+std::map<LayerPass, Json> passes_of_first_step(const Json& report) {
+  std::map<LayerPass, Json> passes;
+  for (const Json& layer : report["layers"]) passes.try_emplace({layer["layer"], layer["pass"]}, layer);
+  return passes;
+}
+
+TEST(WholeStep, NoOptionOfTheMachineChangesABit) {
+  const std::vector<std::vector<std::string>> machines = {
+      {"norm_fusion=drain"},
+      {"gradient_storage=packed", "update_lanes=16"},
+      {"norm_fusion=drain", "gradient_storage=packed", "update_lanes=3", "norm_lanes=40", "sum_rows=4"},
+      {"norm_fusion=drain", "a_buffer=8KiB", "b_buffer=8KiB", "c_buffer=8KiB", "dram_outstanding=1"}};
+  for (const char* recipe : {"fp8", "lognormal-sparse", "int8-rangebn"}) {
+    const std::map<LayerPass, Json> plain =
+        passes_of_first_step(replay({cnn, "--recipe", recipe, "--set", "mapping=simple"}));
+    for (const std::vector<std::string>& machine : machines) {
+      const Json report = replay(with({cnn, "--recipe", recipe, "--set", "mapping=auto"}, machine));
+      std::map<LayerPass, Json> passes = passes_of_first_step(report);
+      for (const auto& [pass, one] : plain) {
+        for (const char* key : {"sqnr_db", "cosine", "max_ulp", "bias", "overflow", "underflow", "elements"})
+          EXPECT_EQ(passes[pass][key], one[key]) << recipe << " " << pass.first << " " << key;
+      }
+    }
+  }
+}
+
+// The shipped CNN has a batch norm behind each convolution; behind most norms is a convolution of its size.
+TEST(WholeStep, NormsLeaveTheirStatisticsToTheDrainsBesideThem) {
+  const std::vector<std::string> base = {cnn, "--recipe", "fp8", "--set", "mapping=auto"};
+  std::map<LayerPass, Json> apart = passes_of_first_step(replay(base));
+  std::map<LayerPass, Json> fused = passes_of_first_step(replay(with(base, {"norm_fusion=drain"})));
+  const std::string taken = "statistics at the drain";
+  for (const auto& [pass, one] : fused) {
+    if (one["kind"] != "batchnorm") continue;
+    // The norm before a skip connection meets a convolution of another size next.
+    const bool drains =
+        pass.second == "forward" ||
+        (pass.first != "block2.bn2" && pass.first != "block3.bn2" && pass.first != "block3.skip.bn");
+    EXPECT_EQ(one["mapping"], drains ? taken : "statistics in a sweep") << pass.first << " " << pass.second;
+    EXPECT_LT(one["cycles"], apart[pass]["cycles"]);
+    const auto elements =
+        one["channels"].get<std::uint64_t>() * one["elements_per_channel"].get<std::uint64_t>();
+    const std::uint64_t tensors = pass.second == "forward" ? 2 : 3;
+    EXPECT_EQ(one["tensor_bytes"], tensors * elements);
+    EXPECT_EQ(one["dram_bytes"], (drains ? tensors : 5) * elements) << pass.first << " " << pass.second;
+  }
+  // The drain of an input gradient reads x for the norm in front of it.
+  EXPECT_EQ(fused[LayerPass("block1.conv1", "input_gradient")]["tensor_bytes"].get<std::uint64_t>(),
+            apart[LayerPass("block1.conv1", "input_gradient")]["tensor_bytes"].get<std::uint64_t>() +
+                4 * 8 * 28 * 28);
+  EXPECT_EQ(fused[LayerPass("block1.conv1", "forward")]["tensor_bytes"],
+            apart[LayerPass("block1.conv1", "forward")]["tensor_bytes"]);
+}
+
+TEST(WholeStep, EveryWeightIsUpdatedOnce) {
+  const struct {
+    const char* recipe;
+    int bytes;  // of a parameter: gradient, master and momentum read, both and the operand written
+  } cases[] = {{"fp8", 1 + 2 + 4 + 2 + 4 + 1}, {"fp32", 4 + 4 + 4 + 4 + 4}};
+  for (const auto& [recipe, bytes] : cases) {
+    const Json report = replay(with({cnn, "--recipe", recipe, "--set", "mapping=auto"}, {"update_lanes=16"}));
+    std::map<LayerPass, Json> passes = passes_of_first_step(report);
+    EXPECT_EQ((passes[LayerPass("block1.conv1", "update")]["parameters"]), 8 * 8 * 3 * 3);
+    EXPECT_EQ((passes[LayerPass("fc", "update")]["parameters"]), 10 * 32 + 10);
+    EXPECT_EQ((passes[LayerPass("block1.conv1", "update")]["tensor_bytes"]), 576 * bytes) << recipe;
+    EXPECT_FALSE(passes.contains(LayerPass("stem.bn", "update")));
+    // Exempt layers keep FP32 operands of FP16 masters.
+    if (std::string(recipe) == "fp8") {
+      EXPECT_EQ((passes[LayerPass("fc", "update")]["tensor_bytes"]), 330 * (4 + 2 + 4 + 2 + 4 + 4));
+    }
+    const Json& kinds = report["totals"]["by_work"];
+    std::uint64_t cycles = 0;
+    for (const char* kind : {"products", "norms", "updates"})
+      cycles += kinds[kind]["cycles"].get<std::uint64_t>();
+    EXPECT_EQ(report["totals"]["cycles"], cycles);
+    EXPECT_EQ(report["totals"]["by_pass"]["update"]["cycles"], kinds["updates"]["cycles"]);
+  }
+  EXPECT_FALSE(
+      replay({cnn, "--set", "mapping=auto", "--set", "update_lanes=0"})["totals"]["by_pass"].contains(
+          "update"));
+}
+
+TEST(WholeStep, PackedGradientsMoveTheirNonZeroCodes) {
+  const std::vector<std::string> base = {cnn, "--recipe", "lognormal-sparse", "--set", "mapping=auto"};
+  std::map<LayerPass, Json> dense = passes_of_first_step(replay(base));
+  std::map<LayerPass, Json> packed = passes_of_first_step(replay(with(base, {"gradient_storage=packed"})));
+  for (const auto& [pass, one] : dense) {
+    const Json& other = packed[pass];
+    if (one["kind"] == "batchnorm" || pass.second == "forward" || pass.first == "fc" ||
+        pass.first == "stem.conv") {
+      EXPECT_EQ(other["dram_bytes"], one["dram_bytes"]) << pass.first << " " << pass.second;
+      continue;
+    }
+    EXPECT_LT(other["tensor_bytes"], one["tensor_bytes"]) << pass.first << " " << pass.second;
+    EXPECT_LT(other["dram_bytes"], one["dram_bytes"]);
+    EXPECT_GE(other["dram_bytes"], other["tensor_bytes"]);
+    EXPECT_EQ(other["operand_sparsity"], one["operand_sparsity"]);
+  }
+  // g of 4 x 8 x 28 x 28 codes, all needed, as a mask and its share of non-zero codes; 3 x 3 taps.
+  const Json& weights = packed[LayerPass("block1.conv2", "weight_gradient")];
+  const double nonzero = 25088 * (1 - weights["operand_sparsity"].get<double>());
+  EXPECT_NEAR(weights["tensor_bytes"].get<double>(), 25088.0 / 8 + nonzero + 25088 + 576, 1e-3);
+}
+
+}  // namespace
+}  // namespace mantissa::test
