@@ -56,6 +56,26 @@ std::string_view name_of(BlockOrder order) {
   throw std::logic_error("an order without a name");
 }
 
+std::string_view name_of(NormFusion fusion) {
+  switch (fusion) {
+    case NormFusion::none:
+      return "none";
+    case NormFusion::drain:
+      return "drain";
+  }
+  throw std::logic_error("a fusion without a name");
+}
+
+std::string_view name_of(GradientStorage storage) {
+  switch (storage) {
+    case GradientStorage::dense:
+      return "dense";
+    case GradientStorage::packed:
+      return "packed";
+  }
+  throw std::logic_error("a storage without a name");
+}
+
 void Architecture::check() const {
   using Bounds = ArchitectureLimits;
   check_range("rows", rows, 1, Bounds::side);
@@ -79,6 +99,7 @@ void Architecture::check() const {
   check_range("dram_outstanding", dram_outstanding, 1, Bounds::outstanding);
   check_range("fp32_macs_per_cycle", fp32_macs_per_cycle, 1, std::int64_t{Bounds::side} * Bounds::side);
   check_range("norm_lanes", norm_lanes, 1, Bounds::side);
+  check_range("update_lanes", update_lanes, 0, Bounds::side);
   if (mapping == Mapping::given && (blocks.m_block % rows != 0 || blocks.n_block % cols != 0)) {
     throw std::invalid_argument("mapping: m_block " + std::to_string(blocks.m_block) + " and n_block " +
                                 std::to_string(blocks.n_block) + " must be multiples of rows " +

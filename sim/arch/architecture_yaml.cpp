@@ -120,6 +120,11 @@ Architecture read_architecture(const YamlDocument& document) {
   read_quantity(root, "c_buffer", arch.c_buffer_bytes, Unit::bytes, {1, Bounds::buffer_bytes});
   read_times(root, arch);
   root.read("dram_outstanding", arch.dram_outstanding, {1, Bounds::outstanding});
+  root.read_word<GradientStorage>("gradient_storage", arch.gradient_storage,
+                                  {{"dense", GradientStorage::dense}, {"packed", GradientStorage::packed}});
+  root.read_word<NormFusion>("norm_fusion", arch.norm_fusion,
+                             {{"none", NormFusion::none}, {"drain", NormFusion::drain}});
+  root.read("update_lanes", arch.update_lanes, {0, Bounds::side});
   root.read("norm_lanes", arch.norm_lanes, {1, Bounds::side});
   root.read("energy", arch.energy);
   root.finish();

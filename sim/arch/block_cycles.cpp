@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 
@@ -102,12 +103,13 @@ class Machine {
   Machine(const Architecture& arch, const BlockPlan& plan, const BlockCounts& nonzero, double share)
       : arch_(arch), plan_(plan), share_(share), runs_(arch, plan, nonzero) {
     const Rectangle block = plan.largest_block();
-    const std::int64_t bytes = packed_bytes(block.elements(), plan.job().sum_bits);
+    const int place_bits = plan.job().sum_bits + (needs_x() ? plan.job().x_bits : 0);
+    const std::int64_t bytes = packed_bytes(block.elements(), place_bits);
     result_.two_blocks = 2 * bytes <= arch.c_buffer_bytes;
     if (bytes > arch.c_buffer_bytes) {
       throw std::invalid_argument(fmt::format(
           "c_buffer {} is too small for this mapping: a block of {} x {} sums of {} bits takes {} bytes",
-          arch.c_buffer_bytes, block.rows(), block.cols(), plan.job().sum_bits, bytes));
+          arch.c_buffer_bytes, block.rows(), block.cols(), place_bits, bytes));
     }
   }
 
@@ -118,13 +120,16 @@ class Machine {
     const BlockLoads b = block_loads(plan_.b(), steps, arch_.b_buffer_bytes, "b_buffer");
     result_.a_scope = a.scope;
     result_.b_scope = b.scope;
-    BlockTimeline timeline(arch_, result_.two_blocks, plan_.blocks());
+    const std::int64_t drain_cycles =
+        job.statistics == DrainStatistics::none ? arch_.sum_cycles() : arch_.rows;
+    BlockTimeline timeline(arch_, result_.two_blocks, drain_cycles, plan_.blocks());
     GemmCycles& cost = result_.cycles;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      timeline.step({{a.bytes[i], a.early[i]}, {b.bytes[i], b.early[i]}, steps[i].opens_block});
+      const Rectangle block = plan_.outputs(steps[i].block);
+      const std::int64_t x_bytes = needs_x() ? packed_bytes(block.elements(), job.x_bits) : 0;
+      timeline.step({{a.bytes[i], a.early[i]}, {b.bytes[i], b.early[i]}, steps[i].opens_block, x_bytes});
       tiles(steps[i], timeline);
       if (i + 1 < steps.size() && !steps[i + 1].opens_block) continue;
-      const Rectangle block = plan_.outputs(steps[i].block);
       const std::int64_t sets = ceil_div(block.rows(), arch_.rows) * ceil_div(block.cols(), arch_.cols);
       timeline.close_block(sets, packed_bytes(block.elements(), job.c_bits));
       cost.tiles += static_cast<std::uint64_t>(sets);
@@ -134,14 +139,18 @@ class Machine {
     cost.drained = static_cast<std::uint64_t>(job.outputs.elements());
     cost.tensor_bytes = static_cast<std::uint64_t>(plan_.tensor_bytes());
     const std::uint64_t sums = cost.sums_stored + cost.sums_loaded + cost.drained;
-    cost.sram_bytes = cost.dram_bytes + bytes(cost.a_taken, job.a_bits) + bytes(cost.b_staged, job.b_bits) +
-                      bytes(sums, job.sum_bits) + bytes(cost.drained, job.c_bits);
+    const std::uint64_t unpacked = static_cast<std::uint64_t>(a.stored) -
+                                   std::accumulate(a.bytes.begin(), a.bytes.end(), std::uint64_t{0});
+    cost.sram_bytes = cost.dram_bytes + unpacked + bytes(cost.a_taken, job.a_bits) +
+                      bytes(cost.b_staged, job.b_bits) + bytes(sums, job.sum_bits) +
+                      bytes(needs_x() ? cost.drained : 0, job.x_bits) + bytes(cost.drained, job.c_bits);
     cost.skipped = static_cast<std::uint64_t>(plan_.scheduled_macs()) - cost.macs;
     check_physics(timeline.end());
     return result_;
   }
 
  private:
+  bool needs_x() const { return plan_.job().statistics == DrainStatistics::backward; }
   static std::uint64_t bytes(std::uint64_t elements, int bits) {
     return (elements * static_cast<std::uint64_t>(bits) + 7) / 8;
   }
@@ -230,25 +239,25 @@ class Machine {
 };
 
 BlockCost run(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-              const BlockCounts& nonzero, double share) {
+              const BlockCounts& nonzero, double share, std::span<const std::uint32_t> row_nonzero) {
   arch.check();
-  const BlockPlan plan(arch, job, mapping);
+  const BlockPlan plan(arch, job, mapping, row_nonzero);
   return Machine(arch, plan, nonzero, share).run();
 }
 
 }  // namespace
 
 BlockCost block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-                       const BlockCounts& nonzero) {
+                       const BlockCounts& nonzero, std::span<const std::uint32_t> row_nonzero) {
   if (job.skip && job.fp32) throw std::invalid_argument("a layer of FP32 operands skips nothing");
-  return run(arch, job, mapping, nonzero, 1);
+  return run(arch, job, mapping, nonzero, 1, row_nonzero);
 }
 
 BlockCost estimated_block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-                                 double share) {
+                                 double share, std::span<const std::uint32_t> row_nonzero) {
   BlockJob dense = job;
   dense.skip = false;
-  return run(arch, dense, mapping, {}, share);
+  return run(arch, dense, mapping, {}, share, row_nonzero);
 }
 
 }  // namespace mantissa

@@ -24,9 +24,9 @@ struct BlockCost {
   bool two_blocks = false;  // that C holds
 };
 
-// Throws std::invalid_argument for a mapping that the law refuses. `row_nonzero`: non-zero elements of each row
-// oh of g, at (b * channels + channel) * OH + oh with the channels of all groups; looked at only where the job
-// is packed.
+// Throws std::invalid_argument for a mapping that the law refuses. `row_nonzero`: non-zero elements of each
+// row oh of g, at (b * channels + channel) * OH + oh with the channels of all groups; looked at only where
+// the job is packed.
 BlockCost block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
                        const BlockCounts& nonzero, std::span<const std::uint32_t> row_nonzero = {});
 

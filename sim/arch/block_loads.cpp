@@ -18,14 +18,24 @@ class LineSet {
       : operand_(operand),
         words_(static_cast<std::size_t>(operand.outers * operand.groups * operand.words())) {}
 
-  // Adds a step's lines; returns the elements of those that were not there.
-  std::int64_t add(const BlockPiece& piece) {
-    std::int64_t added = 0;
+  struct Added {
+    std::int64_t elements = 0;
+    std::int64_t packed_bytes = 0;  // where lines are packed
+  };
+  // Adds a step's lines; returns those that were not there.
+  Added add(const BlockPiece& piece) {
+    Added added;
     for_each(piece, [&](std::uint64_t& word, std::uint64_t lines, std::int64_t elements) {
-      added += std::popcount(lines & ~word) * elements;
+      std::uint64_t fresh = lines & ~word;
+      added.elements += std::popcount(fresh) * elements;
       word |= lines;
+      if (operand_.line_bytes.empty()) return;
+      const std::int64_t at = &word - words_.data();
+      const std::int64_t first = at / operand_.words() * operand_.lines + at % operand_.words() * 64;
+      for (; fresh != 0; fresh &= fresh - 1)
+        added.packed_bytes += operand_.line_bytes[first + std::countr_zero(fresh)];
     });
-    elements_ += added;
+    elements_ += added.elements;
     return added;
   }
   // The lines of one step alone.
@@ -140,9 +150,11 @@ class Loads {
 
  private:
   // `beside`: elements that the step before keeps, 0 where both are known to fit.
-  void load(BlockLoads& loads, std::int64_t elements, std::int64_t beside) const {
-    loads.bytes.push_back(packed_bytes(elements, operand_.bits));
-    loads.early.push_back(packed_bytes(elements + beside, operand_.bits) <= buffer_bytes_);
+  void load(BlockLoads& loads, const LineSet::Added& added, std::int64_t beside) const {
+    const std::int64_t stored = packed_bytes(added.elements, operand_.bits);
+    loads.stored += stored;
+    loads.bytes.push_back(operand_.line_bytes.empty() ? stored : added.packed_bytes);
+    loads.early.push_back(packed_bytes(added.elements + beside, operand_.bits) <= buffer_bytes_);
   }
 
   const BlockOperand& operand_;

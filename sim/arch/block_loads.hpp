@@ -15,7 +15,8 @@ std::string_view name_of(BlockScope scope);
 
 struct BlockLoads {
   BlockScope scope = BlockScope::all;
-  std::vector<std::int64_t> bytes;  // per step; 0: nothing is missing
+  std::vector<std::int64_t> bytes;  // that move, per step; 0: nothing is missing
+  std::int64_t stored = 0;          // bytes that all these are in the buffer: of packed lines, their codes
   std::vector<bool> early;          // per step: there is room beside what the step before keeps
 };
 

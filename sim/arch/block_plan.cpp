@@ -35,7 +35,8 @@ std::int64_t block_size(const char* key, std::int64_t size, std::int64_t multipl
 
 }  // namespace
 
-BlockPlan::BlockPlan(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping)
+BlockPlan::BlockPlan(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
+                     std::span<const std::uint32_t> row_nonzero)
     : job_(job), mapping_(mapping) {
   const ConvShape& shape = job.shape;
   columns_per_group_ = sides_of(shape, job.pass).n;
@@ -64,6 +65,7 @@ BlockPlan::BlockPlan(const Architecture& arch, const BlockJob& job, const BlockM
   size_lines();
   lay_rows();
   lay_steps();
+  if (job.packed) pack_lines(row_nonzero);
 }
 
 void BlockPlan::check(const Architecture& arch) const {
@@ -77,6 +79,9 @@ void BlockPlan::check(const Architecture& arch) const {
   for (const int bits : {job_.a_bits, job_.b_bits, job_.c_bits}) {
     if (bits < 1 || bits > 32) refuse(fmt::format("elements have 1..32 bits in memory, not {}", bits));
   }
+  if (job_.packed && (job_.pass == Pass::forward || job_.fp32 || job_.a_bits < 2 || job_.a_bits > 8))
+    throw std::logic_error("only codes of a gradient, of 2..8 bits, lie in packed lines");
+  if (job_.x_bits < 1 || job_.x_bits > 32) refuse(fmt::format("x has 1..32 bits, not {}", job_.x_bits));
   if (job_.sum_bits < 1 || job_.sum_bits > 1024) throw std::logic_error("sums have 1..1024 bits");
 }
 
@@ -194,6 +199,47 @@ void BlockPlan::size_lines() {
   }
 }
 
+// A line has the channels of a segment or of a block row, of one group. Every channel of a needed line is in
+// one of them, so that all of them together are the tensor.
+void BlockPlan::pack_lines(std::span<const std::uint32_t> row_nonzero) {
+  const ConvShape& g = job_.shape;
+  const std::int64_t channels = g.out_group() * g.groups;
+  if (std::ssize(row_nonzero) != g.batch * channels * g.out[0]) {
+    throw std::invalid_argument(
+        fmt::format("a packed gradient of {} x {} x {} rows has {} counts of non-zeros", g.batch, channels,
+                    g.out[0], row_nonzero.size()));
+  }
+  const Rectangle& out = job_.outputs;
+  const bool weights = job_.pass == Pass::weight_gradient;
+  Lines needed(a_.words());
+  for (const Lines& lines : a_.line_sets)
+    for (std::size_t i = 0; i < needed.size(); ++i) needed[i] |= lines[i];
+  const std::int64_t first_group = group_of(out.col0);
+  const std::int64_t last_group = group_of(out.col1 - 1);
+  std::int64_t elements = 0;
+  std::int64_t nonzero = 0;
+  a_.line_bytes.assign(a_.outers * a_.groups * a_.lines, 0);
+  for (std::int64_t outer = 0; outer < a_.outers; ++outer) {
+    const std::int64_t first = weights ? out.row0 + outer * mapping_.m_block : outer * mapping_.k_block;
+    for (std::int64_t group = first_group; group <= last_group; ++group) {
+      const std::int64_t place = outer * a_.groups + group;
+      const std::int64_t count = a_.line_elements[place] / g.out[1];
+      for (std::int64_t line = 0; line < a_.lines; ++line) {
+        if ((needed[line / 64] >> (line % 64) & 1) == 0) continue;
+        const std::int64_t row = line % g.out[0];
+        const std::int64_t channel = line / g.out[0] * channels + group * g.out_group() + first;
+        std::int64_t ones = 0;
+        for (std::int64_t c = channel; c < channel + count; ++c) ones += row_nonzero[c * g.out[0] + row];
+        a_.line_bytes[place * a_.lines + line] =
+            packed_bytes(a_.line_elements[place], 1) + packed_bytes(ones, job_.a_bits);
+        elements += a_.line_elements[place];
+        nonzero += ones;
+      }
+    }
+  }
+  packed_bytes_ = packed_bytes(elements, 1) + packed_bytes(nonzero, job_.a_bits);
+}
+
 // ---------------------------------------------------------------------------------------------------- steps
 
 // Rows of each phase in each block row, and the lines that they need.
@@ -278,8 +324,9 @@ std::int64_t BlockPlan::tensor_bytes() const {
     a = (group1 - group0) * k_units_ * count(needed) * width;
     if (scheduled_macs() > 0) b = out.cols() * k_units_ * g.kernel[0] * g.kernel[1];
   }
-  return packed_bytes(a, job_.a_bits) + packed_bytes(b, job_.b_bits) +
-         packed_bytes(out.elements(), job_.c_bits);
+  const bool x = job_.statistics == DrainStatistics::backward;
+  return (job_.packed ? packed_bytes_ : packed_bytes(a, job_.a_bits)) + packed_bytes(b, job_.b_bits) +
+         packed_bytes(out.elements(), job_.c_bits) + (x ? packed_bytes(out.elements(), job_.x_bits) : 0);
 }
 
 std::int64_t BlockPlan::scheduled_macs() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/mac/pass_phases.hpp"
@@ -29,6 +30,7 @@ struct BlockOperand {
   std::int64_t lines = 1;  // that a set may have
   int bits = 8;
   std::vector<std::int64_t> line_elements;            // [outers, groups]
+  std::vector<std::int64_t> line_bytes;               // [outers, groups, lines] of packed lines; else empty
   std::vector<std::vector<std::uint64_t>> line_sets;  // bit l of word l / 64: line l
   std::vector<BlockPiece> pieces;                     // per step
   bool row_scope = false;                             // the scope "row" exists: see BlockStep::row
@@ -49,7 +51,9 @@ struct BlockStep {
 class BlockPlan {
  public:
   // Throws std::invalid_argument for a mapping that the law refuses, but for what does not fit the buffers.
-  BlockPlan(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping);
+  // `row_nonzero` as in block_cycles, of a packed job.
+  BlockPlan(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
+            std::span<const std::uint32_t> row_nonzero = {});
 
   struct Phase {
     PassPhase geometry;
@@ -90,6 +94,7 @@ class BlockPlan {
   std::int64_t block_col_of(std::int64_t block) const;
   std::int64_t segment_units(std::int64_t segment) const;
   void size_lines();
+  void pack_lines(std::span<const std::uint32_t> row_nonzero);
   void lay_rows();
   void lay_steps();
   void add_step(const BlockStep& step);
@@ -112,6 +117,7 @@ class BlockPlan {
   std::vector<BlockStep> steps_;
   BlockOperand a_;
   BlockOperand b_;
+  std::int64_t packed_bytes_ = 0;  // of all of A that is needed, as one packed line
 };
 
 }  // namespace mantissa

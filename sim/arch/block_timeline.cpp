@@ -4,8 +4,12 @@
 
 namespace mantissa {
 
-BlockTimeline::BlockTimeline(const Architecture& arch, bool two, std::int64_t blocks)
-    : arch_(arch), two_(two), ends_(static_cast<std::size_t>(arch.dram_outstanding)) {
+BlockTimeline::BlockTimeline(const Architecture& arch, bool two, std::int64_t drain_cycles,
+                             std::int64_t blocks)
+    : arch_(arch),
+      two_(two),
+      drain_cycles_(drain_cycles),
+      ends_(static_cast<std::size_t>(arch.dram_outstanding)) {
   blocks_.reserve(static_cast<std::size_t>(blocks));
 }
 
@@ -81,7 +85,12 @@ void BlockTimeline::step(const Step& step) {
   step_start_ = std::max({next_start_, loaded_, room});
   name_idle(step_start_, room);
   compute_end_ = next_start_ = step_start_;
-  if (step.opens_block) sums_in_c_ = step_start_;
+  if (!step.opens_block) return;
+  sums_in_c_ = step_start_;
+  x_here_ = 0;
+  if (step.x_bytes == 0) return;
+  transfer(step.x_bytes, step_start_);
+  x_here_ = data_end_;
 }
 
 void BlockTimeline::tile(std::uint64_t compute, bool exchange) {
@@ -98,9 +107,9 @@ void BlockTimeline::tile(std::uint64_t compute, bool exchange) {
 
 void BlockTimeline::close_block(std::int64_t tiles, std::int64_t bytes) {
   const std::uint64_t before = blocks_.empty() ? 0 : blocks_.back().drained;
-  const std::uint64_t start = std::max(sums_in_c_, before);
+  const std::uint64_t start = std::max({sums_in_c_, x_here_, before});
   blocks_.push_back(
-      {.drained = start + static_cast<std::uint64_t>(tiles * arch_.sum_cycles() + arch_.pipe_latency),
+      {.drained = start + static_cast<std::uint64_t>(tiles * drain_cycles_ + arch_.pipe_latency),
        .written = 0,
        .bytes = bytes});
 }

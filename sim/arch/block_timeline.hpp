@@ -11,8 +11,8 @@ namespace mantissa {
 
 class BlockTimeline {
  public:
-  // `two`: C holds two blocks. Keeps a reference.
-  BlockTimeline(const Architecture& arch, bool two, std::int64_t blocks);
+  // `two`: C holds two blocks. `drain_cycles`: of the rows of a tile. Keeps a reference.
+  BlockTimeline(const Architecture& arch, bool two, std::int64_t drain_cycles, std::int64_t blocks);
 
   struct Load {
     std::int64_t bytes = 0;
@@ -21,6 +21,7 @@ class BlockTimeline {
   struct Step {
     Load a, b;
     bool opens_block = false;
+    std::int64_t x_bytes = 0;  // of the block that opens, for its drain
   };
   void step(const Step& step);
   // The next tile of this step. Without an exchange its sums stay where they are.
@@ -52,6 +53,7 @@ class BlockTimeline {
 
   const Architecture& arch_;
   bool two_;
+  std::int64_t drain_cycles_;
   std::vector<Block> blocks_;  // as far as they are closed
   std::int64_t block_ = -1;    // the present one
   std::int64_t written_ = 0;   // blocks in the queue
@@ -70,7 +72,8 @@ class BlockTimeline {
   std::uint64_t next_start_ = 0;  // of a tile: its accumulators are free
   std::uint64_t exchange_done_ = 0;
   std::uint64_t sums_in_c_ = 0;  // of the present block
-  bool first_tile_ = false;      // of the step
+  std::uint64_t x_here_ = 0;
+  bool first_tile_ = false;  // of the step
   GemmCycles cost_;
 };
 
