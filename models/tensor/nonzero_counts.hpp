@@ -34,4 +34,8 @@ void append_phase_nonzero_counts(const EncodedTensor& first, const ConvShape& ge
                                  const PassPhase& phase, std::int64_t group, int window, int threads,
                                  std::vector<std::uint16_t>& counts);
 
+// Non-zero elements of every run of `length`, for codes: what packed lines (ARITHMETIC.md 13) keep of them.
+// Nothing for FP32 and integers.
+std::vector<std::uint32_t> nonzero_per_run(const EncodedTensor& tensor, std::int64_t length, int threads);
+
 }  // namespace mantissa

@@ -165,7 +165,8 @@ std::optional<Candidate> judge(const Rough& r, const BlockMapping& mapping, doub
   const Architecture& arch = r.arch;
   const BlockJob& job = r.job;
   const auto block = static_cast<double>(mapping.m_block * mapping.n_block);
-  const double sums = Rough::bytes(block, job.sum_bits);
+  const bool x = job.statistics == DrainStatistics::backward;
+  const double sums = Rough::bytes(block, job.sum_bits + (x ? job.x_bits : 0));
   const auto c_buffer = static_cast<double>(arch.c_buffer_bytes);
   if (sums > c_buffer) return std::nullopt;
   const Cut cut{.rows = static_cast<double>(ceil_div(r.rows, mapping.m_block)),
@@ -198,7 +199,8 @@ std::optional<Candidate> judge(const Rough& r, const BlockMapping& mapping, doub
   const double used = tiles * arch.rows * arch.cols / static_cast<double>(r.rows * r.cols);
   const double compute = std::max(share * r.macs * used / peak + tiles * cut.segments * fill,
                                   tiles * cut.segments * static_cast<double>(arch.sum_cycles() + 1));
-  const double drain = block / (arch.cols * arch.sum_rows) + Rough::bytes(block, job.c_bits) / rate;
+  const int drained = job.statistics == DrainStatistics::none ? arch.sum_rows : 1;  // rows in a cycle
+  const double drain = block / (arch.cols * drained) + Rough::bytes(block, job.c_bits) / rate;
   const double waits = (2 * sums > c_buffer ? cut.rows * cut.cols : 1) * drain;
   const double late = (a.late(a_buffer) + b.late(b_buffer)) / rate;
   candidate.merit = std::max(compute + late + waits, candidate.bytes / rate) + 0.03 * candidate.bytes / rate;
@@ -292,34 +294,36 @@ void check_fits(const Architecture& arch, const BlockJob& job) {
   estimated_block_cycles(arch, one, least, 1);
 }
 
-MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero) {
+MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero,
+                        std::span<const std::uint32_t> row_nonzero) {
   const Rough rough(arch, job);
   const double share = guessed_share(arch, job, nonzero);
   std::vector<MappedCost> best;
   for (const Candidate& candidate : candidates(rough, share)) {
     if (best.size() == judged) break;
     try {
-      best.push_back({candidate.mapping, estimated_block_cycles(arch, job, candidate.mapping, share)});
+      best.push_back({candidate.mapping, estimated_block_cycles(arch, job, candidate.mapping, share, row_nonzero)});
     } catch (const std::invalid_argument&) {
       continue;  // the rough count took it for smaller than it is
     }
   }
   if (best.empty()) {
     const BlockMapping least = smallest(rough);  // says what does not fit
-    return {least, block_cycles(arch, job, least, nonzero)};
+    return {least, block_cycles(arch, job, least, nonzero, row_nonzero)};
   }
   sort_by_merit(best);
   if (!job.skip) return best.front();
   best.resize(std::min(best.size(), exact));
-  for (MappedCost& each : best) each.cost = block_cycles(arch, job, each.mapping, nonzero);
+  for (MappedCost& each : best) each.cost = block_cycles(arch, job, each.mapping, nonzero, row_nonzero);
   sort_by_merit(best);
   return best.front();
 }
 
-MappedCost mapped_cost(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero) {
-  if (arch.mapping == Mapping::automatic) return best_mapping(arch, job, nonzero);
+MappedCost mapped_cost(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero,
+                       std::span<const std::uint32_t> row_nonzero) {
+  if (arch.mapping == Mapping::automatic) return best_mapping(arch, job, nonzero, row_nonzero);
   const BlockMapping mapping = given_mapping(arch, job);
-  return {mapping, block_cycles(arch, job, mapping, nonzero)};
+  return {mapping, block_cycles(arch, job, mapping, nonzero, row_nonzero)};
 }
 
 std::string text_of(const MappedCost& mapped) {

@@ -17,14 +17,16 @@ struct MappedCost {
 // them, the closed form with a guessed share of zeros judges the best of these, and the exact one decides
 // among the last. Throws std::invalid_argument where no mapping fits the buffers: what is too small, and what
 // would do.
-MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero);
+MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero,
+                        std::span<const std::uint32_t> row_nonzero = {});
 
 // The sizes that the architecture gives for all passes, as this one takes them: no larger than it is, and
 // `k_block` up to the next size that is cut between windows.
 BlockMapping given_mapping(const Architecture& arch, const BlockJob& job);
 
 // The best mapping, or the one that is given.
-MappedCost mapped_cost(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero);
+MappedCost mapped_cost(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero,
+                       std::span<const std::uint32_t> row_nonzero = {});
 // "m-outside 64 x 32 x 128, A row, B all, C two blocks".
 std::string text_of(const MappedCost& mapped);
 

@@ -18,6 +18,8 @@ void check(const Architecture& arch, const NormStreams& shape) {
                                 std::to_string(shape.elements) +
                                 " elements: there is at least one, of at least 2, and at most 2^40 in all");
   }
+  if (shape.parts < 1 || shape.elements % shape.parts != 0 || shape.elements / shape.parts < 2)
+    throw std::logic_error("parts of a channel are equal, and of two elements at least");
   for (const int bits : {shape.x_bits, shape.result_bits, shape.gradient_bits}) {
     if (bits < 1 || bits > 32) {
       throw std::invalid_argument("elements have 1..32 bits in memory, not " + std::to_string(bits));
@@ -71,7 +73,7 @@ class Timeline {
 
   GemmCycles finish() {
     write_back();
-    cost_.stall_write_back += written_ - compute_end_;
+    cost_.stall_write_back += std::max(written_, compute_end_) - compute_end_;
     return cost_;
   }
 
@@ -104,6 +106,7 @@ class Walk {
  public:
   Walk(const Architecture& arch, const NormStreams& shape, NormDirection direction)
       : shape_(shape),
+        elements_(shape.elements / shape.parts),
         backward_(direction == NormDirection::backward),
         time_(backward_ ? range_bn_backward_time : range_bn_forward_time),
         length_(norm_step_length(arch, shape, direction)),
@@ -112,16 +115,16 @@ class Walk {
   std::uint64_t steps() const { return steps_; }
 
   void group(std::int64_t lanes, bool second) {
-    for (std::int64_t first = 0; first < shape_.elements; first += length_) {
-      const std::int64_t length = std::min(length_, shape_.elements - first);
+    for (std::int64_t first = 0; first < elements_; first += length_) {
+      const std::int64_t length = std::min(length_, elements_ - first);
       Step step{.x_bytes = stream_bytes(lanes * length, shape_.x_bits),
                 .compute = static_cast<std::uint64_t>(length)};
       if (backward_) step.g_bytes = stream_bytes(lanes * length, shape_.gradient_bits);
       if (second) {
         step.result_bytes = stream_bytes(lanes * length, shape_.result_bits);
         step.compute += time_.latency;
-      } else if (first + length == shape_.elements) {
-        step.compute += time_.pause + (backward_ ? 0 : time_.latency);
+      } else if (first + length == elements_) {
+        step.compute += time_.pause + (backward_ ? 0 : time_.latency) + static_cast<std::uint64_t>(shape_.parts - 1);
       }
       timeline_.step(step);
       ++steps_;
@@ -131,6 +134,7 @@ class Walk {
 
  private:
   const NormStreams& shape_;
+  std::int64_t elements_;  // of a lane
   bool backward_;
   NormUnitTime time_;
   std::int64_t length_;
@@ -139,7 +143,7 @@ class Walk {
 };
 
 void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t length) {
-  const std::int64_t segments = (shape.elements + length - 1) / length;
+  const std::int64_t segments = (shape.elements / shape.parts + length - 1) / length;
   if (groups <= max_gemm_steps / (2 * segments)) return;
   throw std::invalid_argument("batch norm of " + std::to_string(shape.channels) + " channels of " +
                               std::to_string(shape.elements) + " elements has more than 2^30 steps");
@@ -150,45 +154,80 @@ void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t len
 std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
   check(arch, shape);
   std::int64_t length =
-      std::min(shape.elements, fitting(arch, "a_buffer", arch.a_buffer_bytes, shape.x_bits));
+      std::min(shape.elements / shape.parts, fitting(arch, "a_buffer", arch.a_buffer_bytes, shape.x_bits));
   if (direction == NormDirection::backward)
     length = std::min(length, fitting(arch, "b_buffer", arch.b_buffer_bytes, shape.gradient_bits));
   return length;
 }
 
-GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
+StreamJob fused_norm_job(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
+  check(arch, shape);
+  const bool backward = direction == NormDirection::backward;
+  const NormUnitTime& time = backward ? range_bn_backward_time : range_bn_forward_time;
+  StreamJob job{.elements = shape.channels * shape.elements,
+                .input_bits = {shape.x_bits},
+                .output_bits = {shape.result_bits},
+                .lanes = arch.norm_lanes,
+                .latency = static_cast<int>(time.latency),
+                .ready = time.pause + (backward ? 0 : time.latency) + static_cast<std::uint64_t>(shape.parts - 1)};
+  if (backward) job.input_bits.push_back(shape.gradient_bits);
+  return job;
+}
+
+namespace {
+
+// Both sweeps or passes of all groups, or the first ones alone.
+GemmCycles swept(const Architecture& arch, const NormStreams& shape, NormDirection direction, bool results) {
   Walk walk(arch, shape, direction);
   const std::int64_t lanes = arch.norm_lanes;
-  const std::int64_t groups = (shape.channels + lanes - 1) / lanes;
+  const std::int64_t units = shape.channels * shape.parts;
+  const std::int64_t groups = (units + lanes - 1) / lanes;
   check_steps(shape, groups, norm_step_length(arch, shape, direction));
   const auto run_group = [&](std::int64_t group, bool second) {
-    walk.group(std::min(lanes, shape.channels - group * lanes), second);
+    walk.group(std::min(lanes, units - group * lanes), second);
   };
-  const bool backward = direction == NormDirection::backward;
-  if (backward) {
-    for (std::int64_t group = 0; group < groups; ++group) {
-      run_group(group, false);
-      run_group(group, true);
-    }
-  } else {
-    for (std::int64_t group = 0; group < groups; ++group) run_group(group, false);
+  const bool by_group = direction == NormDirection::backward && results;
+  for (std::int64_t group = 0; group < groups; ++group) {
+    run_group(group, false);
+    if (by_group) run_group(group, true);
+  }
+  if (results && !by_group) {
     for (std::int64_t group = 0; group < groups; ++group) run_group(group, true);
   }
   GemmCycles cost = walk.finish();
 
+  const bool backward = direction == NormDirection::backward;
   const std::int64_t elements = shape.channels * shape.elements;
-  cost.a_taken = static_cast<std::uint64_t>(2 * elements);
-  cost.drained = static_cast<std::uint64_t>(elements);
-  cost.dram_bytes_unique = stream_bytes(elements, shape.x_bits) + stream_bytes(elements, shape.result_bits);
-  cost.sram_bytes =
-      cost.dram_bytes + stream_bytes(2 * elements, shape.x_bits) + stream_bytes(elements, shape.result_bits);
+  const std::int64_t read = results ? 2 * elements : elements;
+  const std::uint64_t result_bytes = results ? stream_bytes(elements, shape.result_bits) : 0;
+  cost.a_taken = static_cast<std::uint64_t>(read);
+  cost.drained = static_cast<std::uint64_t>(results ? elements : 0);
+  cost.dram_bytes_unique = stream_bytes(elements, shape.x_bits) + result_bytes;
+  cost.sram_bytes = cost.dram_bytes + stream_bytes(read, shape.x_bits) + result_bytes;
   if (backward) {
-    cost.b_staged = static_cast<std::uint64_t>(2 * elements);
+    cost.b_staged = static_cast<std::uint64_t>(read);
     cost.dram_bytes_unique += stream_bytes(elements, shape.gradient_bits);
-    cost.sram_bytes += stream_bytes(2 * elements, shape.gradient_bits);
+    cost.sram_bytes += stream_bytes(read, shape.gradient_bits);
   }
   cost.tiles = static_cast<std::uint64_t>(groups);
   cost.steps = walk.steps();
+  return cost;
+}
+
+}  // namespace
+
+GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
+  return swept(arch, shape, direction, true);
+}
+
+GemmCycles fused_norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction,
+                             bool statistics_taken) {
+  StreamJob job = fused_norm_job(arch, shape, direction);
+  if (!statistics_taken) job.ready = 0;
+  GemmCycles cost = stream_cycles(arch, job);
+  const std::uint64_t tensors = cost.tensor_bytes;
+  if (!statistics_taken) cost += swept(arch, shape, direction, false);
+  cost.tensor_bytes = cost.dram_bytes_unique = tensors;
   return cost;
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/arch/architecture.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/stream_cycles.hpp"
 
 namespace mantissa {
 
@@ -19,6 +20,7 @@ struct NormStreams {
   int x_bits = 8;
   int result_bits = 8;    // y or dx
   int gradient_bits = 8;  // g, backward only
+  std::int64_t parts = 1;  // of a channel, a lane each; they divide its elements
 };
 
 // Of a unit with one element per cycle and room for its results, as rtl/PORTS.md has them.
@@ -36,5 +38,11 @@ std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape
 // macs = 0; tiles are groups of channels; a_taken are elements of x, b_staged of g, drained results. Throws
 // std::invalid_argument for what does not fit.
 GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction);
+
+// With `norm_fusion: drain` ("Fused"): what is left to do once the statistics are there, as a stream.
+StreamJob fused_norm_job(const Architecture& arch, const NormStreams& shape, NormDirection direction);
+// The same with a sweep for the statistics before it, where no drain has taken them.
+GemmCycles fused_norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction,
+                             bool statistics_taken);
 
 }  // namespace mantissa

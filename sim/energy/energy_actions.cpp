@@ -90,7 +90,8 @@ void count_blocks_memory(Counter& counter, const Architecture& arch, const GemmW
   counter.add(b, b_bytes);
   counter.add(arch.a_buffer_bytes >= arch.b_buffer_bytes ? a : b, loaded);
   // Sums as they come and go, and the codes written into their places and read for DRAM.
-  counter.add(c, packed_bytes(cost.sums_stored + cost.sums_loaded + cost.drained, work.sum_bits) + 2 * codes);
+  counter.add(c, packed_bytes(cost.sums_stored + cost.sums_loaded + cost.drained, work.sum_bits) + 2 * codes +
+                     2 * packed_bytes(cost.drained, work.x_bits));
   counter.add("dram byte", cost.dram_bytes);
   if (work.a.is_fp32()) return;  // no array, no staging
   counter.add("staging write byte", b_bytes);
@@ -160,6 +161,19 @@ ActionCounts norm_actions(const Architecture& arch, const NormWork& work) {
   counter.add("sram byte " + std::to_string(std::max<std::int64_t>(arch.a_buffer_bytes / 2, 1)),
               work.sram_bytes);
   counter.add("dram byte", work.dram_bytes);
+  count_quantized(counter, work.quantized);
+  counter.add("draw", work.draws);
+  return counter.take();
+}
+
+ActionCounts update_actions(const Architecture& arch, const UpdateWork& work) {
+  Counter counter;
+  counter.add("multiply fp32 fp32", 4 * work.elements);
+  counter.add("accumulate fp32", 3 * work.elements);
+  // Inputs through A, outputs through B.
+  counter.add("sram byte " + std::to_string(std::max<std::int64_t>(arch.a_buffer_bytes / 2, 1)),
+              work.cost.sram_bytes);
+  counter.add("dram byte", work.cost.dram_bytes);
   count_quantized(counter, work.quantized);
   counter.add("draw", work.draws);
   return counter.take();

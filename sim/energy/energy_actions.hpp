@@ -41,6 +41,7 @@ struct GemmWork {
   Accumulator accumulator;        // of formats; integers add in 48 bits
   std::int64_t k = 0;
   int sum_bits = 32;  // of a sum in the buffer C of the second machine
+  int x_bits = 0;     // of what lies beside it for a drain's statistics
   bool bias = false;
   GemmCycles cost;
   std::vector<QuantizedElements> quantized;  // on the way in; what drains is counted anyway
@@ -60,9 +61,18 @@ struct NormWork {
   std::uint64_t draws = 0;
 };
 
-// Both leave out what happened 0 times.
+// One update of weights: four operations for each (ARITHMETIC.md 11).
+struct UpdateWork {
+  std::uint64_t elements = 0;
+  GemmCycles cost;
+  std::vector<QuantizedElements> quantized;  // master weights and copies
+  std::uint64_t draws = 0;
+};
+
+// All leave out what happened 0 times.
 ActionCounts gemm_actions(const Architecture& arch, const GemmWork& work);
 ActionCounts norm_actions(const Architecture& arch, const NormWork& work);
+ActionCounts update_actions(const Architecture& arch, const UpdateWork& work);
 
 void add(ActionCounts& sum, const ActionCounts& counts);
 

@@ -26,7 +26,9 @@ void check_buffers(const trace::Trace& trace, const PlannedLayer& planned, const
                           .outputs = {0, sides.m, 0, sides.n * geometry->groups},
                           .a_bits = a.format.type.bits(),
                           .b_bits = b.format.type.bits(),
-                          .fp32 = fp32});
+                          .fp32 = fp32,
+                          .statistics = statistics_of(planned, pass),
+                          .x_bits = planned.fused.x_bits});
         return;
       }
       step_length(arch, {.m = sides.m,

@@ -8,6 +8,7 @@
 
 #include "models/mac/lowering.hpp"
 #include "sim/arch/architecture.hpp"
+#include "sim/arch/block_job.hpp"
 #include "sim/arch/gemm_cycles.hpp"
 #include "sim/layer/layer_plan.hpp"
 #include "sim/machine/array_job.hpp"
@@ -22,6 +23,10 @@ struct GemmPass {
   const RecordedOperand* second = nullptr;  // what B is made of
   std::span<const float> bias = {};
   bool skip = false;
+  // Of the second machine: what lies packed in memory, and what the drain does besides.
+  bool packed = false;
+  DrainStatistics statistics = DrainStatistics::none;
+  int x_bits = 8;
 };
 
 struct GemmPassResult {

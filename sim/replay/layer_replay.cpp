@@ -8,6 +8,7 @@
 #include "sim/replay/accuracy.hpp"
 #include "sim/replay/pass_cost.hpp"
 #include "sim/replay/pass_work.hpp"
+#include "sim/replay/update_pass.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/gradient.hpp"
 
@@ -108,7 +109,8 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
                 .first = &x,
                 .second = &w,
                 .bias = bias,
-                .skip = arch_.skip_forward};
+                .skip = arch_.skip_forward,
+                .statistics = statistics_of(layer, Pass::forward)};
   run_pass(step, layer, pass, {&x, &w});
 
   if (!recorded(step, layer, Role::grad_output)) {
@@ -121,10 +123,13 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
           .pass = Pass::input_gradient,
           .first = &g,
           .second = &w,
-          .skip = arch_.skip_gradients};
+          .skip = arch_.skip_gradients,
+          .statistics = statistics_of(layer, Pass::input_gradient),
+          .x_bits = layer.fused.x_bits};
   const bool both = layer.layer->input_gradient;
   if (both) run_pass(step, layer, pass, {&g});
   pass.pass = Pass::weight_gradient;
+  pass.statistics = DrainStatistics::none;
   pass.second = &x;
   if (const std::optional<OperandSite> site = layer.plan.error_for_weights()) {
     const RecordedOperand copy = operand(step, layer, *site);
@@ -135,6 +140,20 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
   } else {
     run_pass(step, layer, pass, {&g});
   }
+  run_update(step, layer, static_cast<std::int64_t>(w.values.size() + bias.size()));
+}
+
+void LayerReplay::run_update(const Step& step, const PlannedLayer& layer, std::int64_t parameters) {
+  if (!arch_.in_blocks() || arch_.update_lanes == 0) return;
+  const UpdatePass update = update_pass(recipe_, layer.plan, arch_, parameters);
+  PassReport out = report_of(step, layer, Pass::update);
+  out.gemm = {.m = parameters, .n = 1, .k = 1};
+  out.formats = update.formats;
+  out.cost = update.work.cost;
+  out.cost.dram_bytes_unique = out.cost.tensor_bytes;
+  out.dense_cycles = out.cost.cycles();
+  out.energy = energy_of(update_actions(arch_, update.work));
+  report_.passes.push_back(std::move(out));
 }
 
 std::vector<Energy> LayerReplay::energy_of(const ActionCounts& actions) {
@@ -162,6 +181,8 @@ void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
   const bool integers = pass.first->encoded.type().is_integer();
   // An integer of the GEMMLOWP quantizer is no zero that could be left out; other dataflows skip nothing.
   pass.skip = pass.skip && !integers && arch_.dataflow == Dataflow::os_skip;
+  pass.packed = pass.pass != Pass::forward && pass.first->encoded.type().is_code() && arch_.in_blocks() &&
+                arch_.gradient_storage == GradientStorage::packed;
   const GemmPassResult result = run_gemm_pass(pass, layer.plan, step, arch_);
   if (check_ != nullptr) check_->run(pass, result, layer.plan, step, place(step, layer));
   own_results_.compare(step.number, *layer.layer, pass, result);
@@ -269,14 +290,19 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
               .a_bits = norm_bits(*pass.layer, *pass.layer->x),
               .b_bits = norm_bits(*pass.layer, made),
               .c_bits = drained ? drained->type.bits() : formats::fp32.bits()};
-  out.cost = norm_cycles(arch_,
-                         {.channels = out.gemm.m,
-                          .elements = out.gemm.k,
-                          .x_bits = out.gemm.a_bits,
-                          .result_bits = out.gemm.c_bits,
-                          .gradient_bits = out.gemm.b_bits},
-                         pass.direction);
-  out.cost.tensor_bytes = out.cost.dram_bytes_unique;
+  const NormStreams streams{.channels = out.gemm.m,
+                            .elements = out.gemm.k,
+                            .x_bits = out.gemm.a_bits,
+                            .result_bits = out.gemm.c_bits,
+                            .gradient_bits = out.gemm.b_bits};
+  if (arch_.in_blocks() && arch_.norm_fusion == NormFusion::drain && !pass.layer->quantizes) {
+    const bool taken = forward ? layer.fused.forward : layer.fused.backward;
+    out.cost = fused_norm_cycles(arch_, streams, pass.direction, taken);
+    out.mapping = taken ? "statistics at the drain" : "statistics in a sweep";
+  } else {
+    out.cost = norm_cycles(arch_, streams, pass.direction);
+    out.cost.tensor_bytes = out.cost.dram_bytes_unique;
+  }
   out.dense_cycles = out.cost.cycles();
   out.energy = energy_of(norm_actions(arch_, norm_work(pass, drained, out.cost, made)));
   report_.passes.push_back(std::move(out));

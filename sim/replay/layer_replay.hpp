@@ -34,6 +34,8 @@ class LayerReplay {
   // `made` are the operands that were quantized for this pass first.
   void run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
                 std::initializer_list<const RecordedOperand*> made);
+  // After the weight gradient, where the machine has units for it.
+  void run_update(const Step& step, const PlannedLayer& layer, std::int64_t parameters);
   // Quantizes the results and reports. `made` is the operand that was quantized for this pass first.
   void finish_norm(const Step& step, PlannedLayer& layer, NormPass pass, NormResult result,
                    const RecordedOperand& made);

@@ -30,14 +30,15 @@ BlockMapping whole(const BlockJob& job) {
 PassCost blocks_cost(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                      const Architecture& arch, int threads) {
   BlockJob job = block_job(pass, result, plan);
-  const MappedCost best = mapped_cost(arch, job, block_counts(pass, result, arch, threads));
+  const std::vector<std::uint32_t> rows = packed_rows(pass, threads);
+  const MappedCost best = mapped_cost(arch, job, block_counts(pass, result, arch, threads), rows);
   PassCost cost{.cost = best.cost.cycles, .mapping = text_of(best)};
   cost.dense_cycles = cost.cost.cycles();
   if (job.skip) {
     job.skip = false;
-    cost.dense_cycles = mapped_cost(arch, job, {}).cost.cycles.cycles();
+    cost.dense_cycles = mapped_cost(arch, job, {}, rows).cost.cycles.cycles();
   }
-  cost.scheduled_macs = static_cast<std::uint64_t>(BlockPlan(arch, job, whole(job)).scheduled_macs());
+  cost.scheduled_macs = static_cast<std::uint64_t>(BlockPlan(arch, job, whole(job), rows).scheduled_macs());
   return cost;
 }
 
@@ -54,6 +55,11 @@ GemmCycles group_cost(const Architecture& arch, const GemmShape& shape, bool ski
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> packed_rows(const GemmPass& pass, int threads) {
+  if (!pass.packed) return {};
+  return nonzero_per_run(pass.first->encoded, pass.geometry.out[1], threads);
+}
 
 BlockCounts block_counts(const GemmPass& pass, const GemmPassResult& result, const Architecture& arch,
                          int threads) {
@@ -81,7 +87,10 @@ BlockJob block_job(const GemmPass& pass, const GemmPassResult& result, const Lay
           .c_bits = shape.c_bits,
           .sum_bits = sum_bits(pass, plan, shape.k),
           .skip = pass.skip && !fp32,
-          .fp32 = fp32};
+          .fp32 = fp32,
+          .packed = pass.packed,
+          .statistics = pass.statistics,
+          .x_bits = pass.x_bits};
 }
 
 PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,

@@ -23,6 +23,9 @@ PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const Layer
 BlockCounts block_counts(const GemmPass& pass, const GemmPassResult& result, const Architecture& arch,
                          int threads);
 
+// The same of the rows of a packed gradient; nothing where it is not packed.
+std::vector<std::uint32_t> packed_rows(const GemmPass& pass, int threads);
+
 // The pass as a job of the second machine.
 BlockJob block_job(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan);
 

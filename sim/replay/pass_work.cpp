@@ -13,6 +13,7 @@ GemmWork gemm_work(const GemmPass& pass, const GemmPassResult& result, const Gem
                 .accumulator = plan.accumulator(),
                 .k = result.sides.k,
                 .sum_bits = block_job(pass, result, plan).sum_bits,
+                .x_bits = pass.statistics == DrainStatistics::backward ? pass.x_bits : 0,
                 .bias = !pass.bias.empty(),
                 .cost = cost,
                 .quantized = {}};

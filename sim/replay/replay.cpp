@@ -11,6 +11,7 @@
 #include "sim/recipe/recipe_text.hpp"
 #include "sim/replay/buffer_check.hpp"
 #include "sim/replay/layer_replay.hpp"
+#include "sim/replay/norm_fusion.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -197,7 +198,9 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   std::vector<PlannedLayer> layers;  // of all steps
   MachineNeeds needs;
   for (const std::uint32_t step : steps) {
-    for (PlannedLayer& planned : plan_step(trace, step, recipe)) {
+    std::vector<PlannedLayer> planned_step = plan_step(trace, step, recipe);
+    fuse_norms(trace, arch, planned_step);
+    for (PlannedLayer& planned : planned_step) {
       check_buffers(trace, planned, arch);
       for (const ArrayFormats& array : arrays_of(planned.plan)) {
         if (std::find(needs.arrays.begin(), needs.arrays.end(), array) == needs.arrays.end())

@@ -69,6 +69,12 @@ std::vector<PlannedLayer> plan_step(const trace::Trace& trace, std::uint32_t ste
   return layers;
 }
 
+DrainStatistics statistics_of(const PlannedLayer& layer, Pass pass) {
+  if (pass == Pass::forward && layer.fused.forward) return DrainStatistics::forward;
+  if (pass == Pass::input_gradient && layer.fused.backward) return DrainStatistics::backward;
+  return DrainStatistics::none;
+}
+
 std::optional<ConvShape> geometry_of(const trace::Trace& trace, std::uint32_t step,
                                      const trace::Layer& layer) {
   if (trace.find(step, layer, Role::input) == nullptr || trace.find(step, layer, Role::weight) == nullptr) {

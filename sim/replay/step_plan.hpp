@@ -8,17 +8,30 @@
 
 #include "models/mac/conv_shape.hpp"
 #include "models/norm/norm_shape.hpp"
+#include "sim/arch/block_job.hpp"
 #include "sim/layer/layer_plan.hpp"
 #include "sim/machine/array_job.hpp"
 #include "sim/trace/trace.hpp"
 
 namespace mantissa::replay {
 
+// A batch norm's statistics that drains take. Of a norm: which of its passes need none of their own. Of a layer
+// that multiplies: whether its forward pass, its input gradient drain through them.
+struct FusedNorms {
+  bool forward = false;
+  bool backward = false;
+  int x_bits = 8;  // of the norm's x, which the drain of the input gradient needs
+};
+
 struct PlannedLayer {
   std::uint32_t step = 0;
   const trace::Layer* layer = nullptr;
   LayerPlan plan;
+  FusedNorms fused = {};
 };
+
+// What the drain of a layer's pass takes.
+DrainStatistics statistics_of(const PlannedLayer& layer, Pass pass);
 
 // All layers of a step, in the trace's order. Registers come from the trace's run where it is one of this
 // very recipe, thresholds also from what it says of any run; else from the gradients (Chmiel et al. 2021).

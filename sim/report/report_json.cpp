@@ -68,10 +68,11 @@ OrderedJson layer_json(const PassReport& pass) {
   json["N"] = is_gemm(pass) ? pass.gemm.n : 0;
   json["K"] = is_gemm(pass) ? pass.gemm.k : 0;
   json["groups"] = pass.groups;
-  if (!is_gemm(pass)) {
+  if (work_of(pass) == Work::norms) {
     json["channels"] = pass.gemm.m;
     json["elements_per_channel"] = pass.gemm.k;
   }
+  if (work_of(pass) == Work::updates) json["parameters"] = pass.gemm.m;
   json["formats"] = pass.formats;
   json["mapping"] = pass.mapping.empty() ? OrderedJson("simple") : OrderedJson(pass.mapping);
   add_figures(json, pass);
@@ -117,9 +118,17 @@ OrderedJson totals_json(const ReportTotals& totals) {
     if (figure.of.run) add(json, figure, figure.of.run(totals));
   }
   OrderedJson passes = OrderedJson::object();
-  for (std::size_t i = 0; i < reported_passes.size(); ++i)
+  for (std::size_t i = 0; i < reported_passes.size(); ++i) {
+    if (reported_passes[i] == Pass::update && totals.by_pass[i].passes == 0) continue;
     add_figures(passes[std::string(name_of(reported_passes[i]))], totals.by_pass[i]);
+  }
   json["by_pass"] = std::move(passes);
+  OrderedJson kinds = OrderedJson::object();
+  for (std::size_t i = 0; i < kinds_of_work.size(); ++i) {
+    if (totals.by_work[i].passes != 0)
+      add_figures(kinds[std::string(name_of(kinds_of_work[i]))], totals.by_work[i]);
+  }
+  json["by_work"] = std::move(kinds);
   return json;
 }
 

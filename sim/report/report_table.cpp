@@ -22,8 +22,9 @@ bool has_steps(const ReplayReport& report) {
 }
 
 // "Input gradient".
-std::string title_of(Pass pass) {
-  std::string title(name_of(pass));
+template <class Named>
+std::string title_of(Named named) {
+  std::string title(name_of(named));
   std::replace(title.begin(), title.end(), '_', ' ');
   title[0] = static_cast<char>(title[0] - 'a' + 'A');
   return title;
@@ -31,7 +32,8 @@ std::string title_of(Pass pass) {
 
 std::string shape_text(const PassReport& pass) {
   const auto text = [](std::int64_t size) { return std::to_string(size); };
-  if (!is_gemm(pass)) return text(pass.gemm.m) + " ch x " + text(pass.gemm.k);
+  if (work_of(pass) == Work::norms) return text(pass.gemm.m) + " ch x " + text(pass.gemm.k);
+  if (work_of(pass) == Work::updates) return text(pass.gemm.m);
   return (pass.groups > 1 ? text(pass.groups) + " * " : "") + text(pass.gemm.m) + "x" + text(pass.gemm.n) +
          "x" + text(pass.gemm.k);
 }
@@ -118,8 +120,14 @@ std::string totals_table(const ReportTotals& totals) {
   const auto add = [&table](const std::string& name, const Totals& of) {
     table.row(cells_of(&Figure::total, of, {name}));
   };
-  for (std::size_t i = 0; i < reported_passes.size(); ++i)
-    add(title_of(reported_passes[i]), totals.by_pass[i]);
+  for (std::size_t i = 0; i < reported_passes.size(); ++i) {
+    if (totals.by_pass[i].passes != 0) add(title_of(reported_passes[i]), totals.by_pass[i]);
+  }
+  table.rule();
+  for (std::size_t i = 0; i < kinds_of_work.size(); ++i) {
+    const std::uint64_t passes = totals.by_work[i].passes;
+    if (passes != 0 && passes != totals.overall.passes) add(title_of(kinds_of_work[i]), totals.by_work[i]);
+  }
   table.rule();
   add("Total", totals.overall);
   return table.text();
@@ -256,7 +264,9 @@ std::string report_text(const ReplayReport& report, bool layers) {
   const ReportTotals totals = total(report);
   std::string text;
   if (layers) {
-    for (const Pass pass : reported_passes) text += pass_table(report, pass) + "\n";
+    for (std::size_t i = 0; i < reported_passes.size(); ++i) {
+      if (totals.by_pass[i].passes != 0) text += pass_table(report, reported_passes[i]) + "\n";
+    }
   }
   const std::string staging = staging_table(report, totals);
   if (!staging.empty()) text += staging + "\n";

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "sim/report/replay_report.hpp"
@@ -13,14 +14,21 @@ namespace mantissa {
 
 // Where there is no such figure.
 inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
-inline constexpr std::array<Pass, 3> reported_passes = {Pass::forward, Pass::input_gradient,
-                                                        Pass::weight_gradient};
+inline constexpr std::array<Pass, 4> reported_passes = {Pass::forward, Pass::input_gradient,
+                                                        Pass::weight_gradient, Pass::update};
 
-// A batch norm multiplies no matrices: it has no MACs, and skips none.
-inline bool is_gemm(const PassReport& pass) { return pass.kind != trace::LayerKind::batchnorm; }
+// Only products have MACs, and zeros to skip.
+enum class Work : std::uint8_t { products, norms, updates };
+inline constexpr std::array<Work, 3> kinds_of_work = {Work::products, Work::norms, Work::updates};
+std::string_view name_of(Work work);  // "products", "norms", "updates"
+inline Work work_of(const PassReport& pass) {
+  if (pass.pass == Pass::update) return Work::updates;
+  return pass.kind == trace::LayerKind::batchnorm ? Work::norms : Work::products;
+}
+inline bool is_gemm(const PassReport& pass) { return work_of(pass) == Work::products; }
 // Executed and skipped.
 inline std::uint64_t dense_macs(const GemmCycles& cost) { return cost.macs + cost.skipped; }
-// Cycles of the same pass with skipping off; a batch norm never skips.
+// Cycles of the same pass with skipping off, of which only products have others.
 inline std::uint64_t dense_cycles(const PassReport& pass) {
   return is_gemm(pass) ? pass.dense_cycles : pass.cost.cycles();
 }
@@ -64,6 +72,7 @@ struct Totals {
 struct ReportTotals {
   Totals overall;
   std::array<Totals, reported_passes.size()> by_pass;
+  std::array<Totals, kinds_of_work.size()> by_work;
   double images_per_second = 0;
   double gradient_sparsity = 0;  // zeros of A in both gradient passes, weighted by MACs
 };
