@@ -133,19 +133,25 @@ TEST_P(BlockCyclesLong, ClosedFormIsWhatTheWalkCountsOfPackedLinesAndStatistics)
 }
 INSTANTIATE_TEST_SUITE_P(LongSeeds, BlockCyclesLong, testing::Range(101, 109));
 
-// The working set fits: every byte is moved once. Elements of whole bytes, so that packing rounds nothing.
+// The working set fits: every byte is moved once. Elements of whole bytes, and packed lines of whole bytes of
+// mask, so that packing rounds nothing.
 TEST(BlockMapper, MovesEachByteOnceWhereAllFits) {
   std::mt19937_64 random(7);
-  for (int i = 0; i < 1000; ++i) {
-    BlockCase one = random_block_case(random);
+  int packed = 0;
+  for (int i = 0; i < 4000; ++i) {
+    BlockCase one = i < 1000 ? random_block_case(random) : random_extended_case(random);
+    if (one.job.packed && one.job.shape.out[1] % 8 != 0) continue;
+    packed += one.job.packed ? 1 : 0;
     one.arch.a_buffer_bytes = one.arch.b_buffer_bytes = one.arch.c_buffer_bytes = 1 << 24;
     const PassSides sides = sides_of(one.job.shape, one.job.pass);  // a part may begin within a channel
     one.job.outputs = {0, sides.m, 0, sides.n * one.job.shape.groups};
-    for (int* bits : {&one.job.a_bits, &one.job.b_bits, &one.job.c_bits}) *bits = (*bits + 7) / 8 * 8;
+    for (int* bits : {&one.job.a_bits, &one.job.b_bits, &one.job.c_bits, &one.job.x_bits})
+      *bits = (*bits + 7) / 8 * 8;
     if (one.job.fp32) one.job.skip = false;
-    const GemmCycles cost = best_mapping(one.arch, one.job, counts_of(one)).cost.cycles;
+    const GemmCycles cost = best_mapping(one.arch, one.job, counts_of(one), row_nonzero_of(one)).cost.cycles;
     ASSERT_EQ(cost.dram_bytes, cost.tensor_bytes) << text_of(one);
   }
+  EXPECT_GT(packed, 10);
 }
 
 // No machine is faster than its array and its memory, and a mapping that is looked for is no worse than one
@@ -155,14 +161,15 @@ TEST(BlockMapper, StaysWithinPhysics) {
   int found = 0;
   double better = 0;
   for (int i = 0; i < 2000; ++i) {
-    BlockCase one = random_block_case(random);
+    BlockCase one = i % 2 == 0 ? random_block_case(random) : random_extended_case(random);
     if (one.job.fp32) one.job.skip = false;
     const BlockCounts counts = counts_of(one);
+    const std::vector<std::uint32_t> rows = row_nonzero_of(one);
     std::optional<GemmCycles> best;
     std::optional<GemmCycles> given;
     try {
-      best = best_mapping(one.arch, one.job, counts).cost.cycles;
-      given = block_cycles(one.arch, one.job, one.mapping, counts).cycles;
+      best = best_mapping(one.arch, one.job, counts, rows).cost.cycles;
+      given = block_cycles(one.arch, one.job, one.mapping, counts, rows).cycles;
     } catch (const std::invalid_argument&) {
     }
     if (!best) continue;
