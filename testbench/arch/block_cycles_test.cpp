@@ -120,7 +120,7 @@ TEST_P(BlockCyclesWalk, ClosedFormIsWhatTheWalkCounts) {
   walk_cases(static_cast<std::uint64_t>(GetParam()), 500, random_block_case);
 }
 TEST_P(BlockCyclesWalk, ClosedFormIsWhatTheWalkCountsOfPackedLinesAndStatistics) {
-  walk_cases(static_cast<std::uint64_t>(1000 + GetParam()), 500, random_extended_case);
+  walk_cases(1000 + static_cast<std::uint64_t>(GetParam()), 500, random_extended_case);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, BlockCyclesWalk, testing::Range(1, 7));
 
@@ -129,7 +129,7 @@ TEST_P(BlockCyclesLong, ClosedFormIsWhatTheWalkCounts) {
   walk_cases(static_cast<std::uint64_t>(GetParam()), 5000, random_block_case);
 }
 TEST_P(BlockCyclesLong, ClosedFormIsWhatTheWalkCountsOfPackedLinesAndStatistics) {
-  walk_cases(static_cast<std::uint64_t>(1000 + GetParam()), 5000, random_extended_case);
+  walk_cases(1000 + static_cast<std::uint64_t>(GetParam()), 5000, random_extended_case);
 }
 INSTANTIATE_TEST_SUITE_P(LongSeeds, BlockCyclesLong, testing::Range(101, 109));
 
