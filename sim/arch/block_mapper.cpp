@@ -302,7 +302,8 @@ MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const Blo
   for (const Candidate& candidate : candidates(rough, share)) {
     if (best.size() == judged) break;
     try {
-      best.push_back({candidate.mapping, estimated_block_cycles(arch, job, candidate.mapping, share, row_nonzero)});
+      best.push_back(
+          {candidate.mapping, estimated_block_cycles(arch, job, candidate.mapping, share, row_nonzero)});
     } catch (const std::invalid_argument&) {
       continue;  // the rough count took it for smaller than it is
     }

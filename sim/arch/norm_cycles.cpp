@@ -124,7 +124,8 @@ class Walk {
         step.result_bytes = stream_bytes(lanes * length, shape_.result_bits);
         step.compute += time_.latency;
       } else if (first + length == elements_) {
-        step.compute += time_.pause + (backward_ ? 0 : time_.latency) + static_cast<std::uint64_t>(shape_.parts - 1);
+        step.compute +=
+            time_.pause + (backward_ ? 0 : time_.latency) + static_cast<std::uint64_t>(shape_.parts - 1);
       }
       timeline_.step(step);
       ++steps_;
@@ -164,12 +165,13 @@ StreamJob fused_norm_job(const Architecture& arch, const NormStreams& shape, Nor
   check(arch, shape);
   const bool backward = direction == NormDirection::backward;
   const NormUnitTime& time = backward ? range_bn_backward_time : range_bn_forward_time;
-  StreamJob job{.elements = shape.channels * shape.elements,
-                .input_bits = {shape.x_bits},
-                .output_bits = {shape.result_bits},
-                .lanes = arch.norm_lanes,
-                .latency = static_cast<int>(time.latency),
-                .ready = time.pause + (backward ? 0 : time.latency) + static_cast<std::uint64_t>(shape.parts - 1)};
+  StreamJob job{
+      .elements = shape.channels * shape.elements,
+      .input_bits = {shape.x_bits},
+      .output_bits = {shape.result_bits},
+      .lanes = arch.norm_lanes,
+      .latency = static_cast<int>(time.latency),
+      .ready = time.pause + (backward ? 0 : time.latency) + static_cast<std::uint64_t>(shape.parts - 1)};
   if (backward) job.input_bits.push_back(shape.gradient_bits);
   return job;
 }

@@ -18,8 +18,8 @@ struct NormStreams {
   std::int64_t channels = 0;
   std::int64_t elements = 0;  // per channel, at least 2
   int x_bits = 8;
-  int result_bits = 8;    // y or dx
-  int gradient_bits = 8;  // g, backward only
+  int result_bits = 8;     // y or dx
+  int gradient_bits = 8;   // g, backward only
   std::int64_t parts = 1;  // of a channel, a lane each; they divide its elements
 };
 

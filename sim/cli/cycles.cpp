@@ -284,6 +284,12 @@ void add_cycles(CLI::App& program) {
                                        "output channels, kernel, stride, padding")
                           ->type_name("N,C,H,W,O,k,s,p")
                           ->excludes(gemm);
+  command
+      ->add_option("--groups", options->of_conv.groups,
+                   "with --conv: of its channels; as many as channels make it depthwise")
+      ->transform(whole_number<std::int64_t>(1, 65536))
+      ->needs(conv)
+      ->capture_default_str();
   command->add_option("--arch", options->of_conv.arch, "with --conv: a shipped name or a YAML file")
       ->needs(conv)
       ->capture_default_str();

@@ -12,6 +12,7 @@ namespace mantissa::cli {
 
 struct ConvOptions {
   std::vector<std::int64_t> sizes;  // N, C, H, W, O, k, s, p
+  std::int64_t groups = 1;
   std::string arch = "edge";
   Settings settings;
   double sparsity = 0;  // of the gradient

@@ -1,4 +1,5 @@
-// Which batch norms leave their statistics to the drains of the layers beside them (ARITHMETIC.md 8, "Fused").
+// Which batch norms leave their statistics to the drains of the layers beside them (ARITHMETIC.md 8,
+// "Fused").
 #pragma once
 
 #include <vector>

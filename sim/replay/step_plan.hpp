@@ -15,8 +15,8 @@
 
 namespace mantissa::replay {
 
-// A batch norm's statistics that drains take. Of a norm: which of its passes need none of their own. Of a layer
-// that multiplies: whether its forward pass, its input gradient drain through them.
+// A batch norm's statistics that drains take. Of a norm: which of its passes need none of their own. Of a
+// layer that multiplies: whether its forward pass, its input gradient drain through them.
 struct FusedNorms {
   bool forward = false;
   bool backward = false;

@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "sim/arch/stream_cycles.hpp"
+#include "sim/energy/energy_actions.hpp"
 #include "sim/layer/layer_plan.hpp"
 #include "sim/recipe/recipe.hpp"
 #include "sim/report/replay_report.hpp"
-#include "sim/energy/energy_actions.hpp"
 
 namespace mantissa::replay {
 
