@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "testbench/arch/block_walk_traffic.hpp"
+#include "testbench/arch/dice.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -11,9 +12,10 @@ namespace {
 // A walk's time is about this many cycles at most.
 constexpr Count max_dense_cycles = 6000;
 
-class CaseMaker {
+class CaseMaker : Dice {
  public:
-  explicit CaseMaker(std::mt19937_64& random) : random_(random) {}
+  // Extended: also what lies in packed lines, and drains that take statistics.
+  CaseMaker(std::mt19937_64& random, bool extended) : Dice(random), extended_(extended) {}
 
   BlockCase make() {
     do {
@@ -22,22 +24,13 @@ class CaseMaker {
     } while (!small());
     outputs();
     elements();
+    if (extended_) extend();
     mapping();
     buffers();
     return case_;
   }
 
  private:
-  // Not a distribution of the standard library: those differ from one to the next.
-  Count pick(Count least, Count most) {
-    return least + static_cast<Count>(random_() % static_cast<std::uint64_t>(most - least + 1));
-  }
-  bool chance(int percent) { return pick(0, 99) < percent; }
-  template <class Value>
-  Value one_of(std::initializer_list<Value> values) {
-    return *(values.begin() + pick(0, static_cast<Count>(values.size()) - 1));
-  }
-
   void machine() {
     Architecture& arch = case_.arch;
     arch.rows = static_cast<int>(pick(1, pick(1, 8)));
@@ -128,6 +121,19 @@ class CaseMaker {
     for (std::uint8_t& element : case_.nonzero) element = pick(0, 99) < zeros ? 0 : 1;
   }
 
+  void extend() {
+    BlockJob& job = case_.job;
+    case_.arch.dram_outstanding = static_cast<int>(pick(1, 8));
+    const bool gradient = job.pass != Pass::forward;
+    if (gradient && !job.fp32 && chance(70)) {
+      job.packed = true;
+      job.a_bits = one_of({2, 3, 4, 5, 6, 7, 8, 8, 8});
+    }
+    if (job.pass == Pass::weight_gradient || !chance(70)) return;
+    job.statistics = gradient ? DrainStatistics::backward : DrainStatistics::forward;
+    job.x_bits = one_of({4, 6, 8, 8, 16, 32});
+  }
+
   // A multiple, all, or now and then neither.
   Count block_size(Count all, Count multiple) {
     if (chance(2)) return pick(0, all + multiple);
@@ -199,12 +205,13 @@ class CaseMaker {
                           std::max(step, all - 1), some, some, 65536}));
   }
 
-  std::mt19937_64& random_;
+  const bool extended_;
   BlockCase case_;
 };
 
 }  // namespace
 
-BlockCase random_block_case(std::mt19937_64& random) { return CaseMaker(random).make(); }
+BlockCase random_block_case(std::mt19937_64& random) { return CaseMaker(random, false).make(); }
+BlockCase random_extended_case(std::mt19937_64& random) { return CaseMaker(random, true).make(); }
 
 }  // namespace mantissa::test

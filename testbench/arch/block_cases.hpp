@@ -21,4 +21,7 @@ struct BlockCase {
 // the law: sizes that are no multiples, buffers that are a byte too small.
 BlockCase random_block_case(std::mt19937_64& random);
 
+// Most of these have a gradient in packed lines, or a drain that takes statistics, or both.
+BlockCase random_extended_case(std::mt19937_64& random);
+
 }  // namespace mantissa::test

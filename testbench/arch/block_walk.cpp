@@ -1,7 +1,6 @@
 #include "testbench/arch/block_walk.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <stdexcept>
 
@@ -97,12 +96,7 @@ class RunAtWork {
   Count slices_ = 0;   // of it that are there
 };
 
-struct Transfer {
-  PlannedTransfer plan;
-  bool in_flight = false;
-  Count latency_left = 0;
-  Count data_left = 0;  // in fractions of a cycle
-};
+using Kind = PlannedTransfer::Kind;
 
 struct Block {
   Count tiles_to_come = 0;  // whose last sums are not in C
@@ -123,6 +117,7 @@ class Machine {
         job_(job),
         plan_(plan),
         two_blocks_(traffic.two_blocks),
+        dma_(arch, traffic.queue),
         blocks_(plan.blocks.size()),
         steps_(plan.steps.size()) {
     for (std::size_t block = 0; block < blocks_.size(); ++block)
@@ -130,11 +125,10 @@ class Machine {
     for (const PlannedStep& step : plan.steps) {
       for (const PlannedTile& tile : step.tiles) tiles_.push_back({&tile, step.block});
     }
-    for (const PlannedTransfer& transfer : traffic.queue) queue_.push_back({.plan = transfer});
   }
 
   GemmCycles run() {
-    while (!queue_.empty()) {
+    while (!dma_.finished()) {
       if (++cycle_ > 50'000'000) throw std::logic_error("the machine does not stop");
       while (something_starts()) {
       }
@@ -167,11 +161,7 @@ class Machine {
     const Count before = before_in_place(step.block);
     return !step.opens || before < 0 || blocks_[before].written_back;
   }
-  bool loaded(Count step) const {
-    return std::none_of(queue_.begin(), queue_.end(), [step](const Transfer& t) {
-      return t.plan.kind == PlannedTransfer::Kind::load && t.plan.of == step;
-    });
-  }
+  bool loaded(Count step) const { return !dma_.awaits(Kind::load, step); }
   bool in_step() const { return steps_started_ > 0 && !steps_[steps_started_ - 1].computed; }
 
   // Everything that can begin at this boundary of cycles; one thing may make room for another.
@@ -224,27 +214,25 @@ class Machine {
     return empty ? blocks_[block].empty_step_began : blocks_[block].tiles_to_come == 0;
   }
   bool drain_starts() {
-    if (drain_left_ > 0 || draining_ == static_cast<Count>(blocks_.size()) || !sums_are_in_c(draining_))
+    if (drain_left_ > 0 || draining_ == static_cast<Count>(blocks_.size()) || !sums_are_in_c(draining_) ||
+        dma_.awaits(Kind::norm_x, draining_))
       return false;
-    drain_left_ = sum_cycles() * plan_.blocks[draining_].sets + arch_.pipe_latency;
+    // Statistics are sums, and have an order: row by row.
+    const Count set_cycles = job_.statistics == DrainStatistics::none ? sum_cycles() : arch_.rows;
+    drain_left_ = set_cycles * plan_.blocks[draining_].sets + arch_.pipe_latency;
     return true;
   }
 
   bool allowed(const PlannedTransfer& transfer) const {
-    if (transfer.kind == PlannedTransfer::Kind::write_back) return blocks_[transfer.of].drained;
+    if (transfer.kind == Kind::write_back) return blocks_[transfer.of].drained;
+    if (transfer.kind == Kind::norm_x) return steps_[plan_.blocks[transfer.of].first_step].started;
     if (transfer.of == 0) return true;
     const Step& before = steps_[transfer.of - 1];
     return transfer.early ? before.started : before.computed;
   }
   bool transfer_starts() {
-    const auto next =
-        std::find_if(queue_.begin(), queue_.end(), [](const Transfer& t) { return !t.in_flight; });
-    if (next == queue_.end() || next - queue_.begin() >= arch_.dram_outstanding || !allowed(next->plan))
-      return false;
-    next->in_flight = true;
-    next->latency_left = arch_.dram_latency_cycles;
-    for (Count left = next->plan.bytes; left > 0; left -= arch_.dram_burst_bytes)
-      next->data_left += arch_.dram_burst_cycles.numerator;
+    if (dma_.next() == nullptr || !allowed(*dma_.next())) return false;
+    dma_.issue_next();
     return true;
   }
 
@@ -260,7 +248,7 @@ class Machine {
     } else if (step != nullptr && !room_for(*step)) {
       const bool drained = blocks_[before_in_place(step->block)].drained;
       ++(drained ? cost_.stall_write_back : cost_.stall_drain);
-    } else if (queue_.front().plan.kind == PlannedTransfer::Kind::write_back) {
+    } else if (dma_.oldest().kind == Kind::write_back) {
       ++cost_.stall_write_back;
     } else {
       ++cost_.stall_load;
@@ -276,15 +264,11 @@ class Machine {
   }
 
   void move_data() {
-    Transfer& oldest = queue_.front();
-    if (oldest.in_flight && oldest.latency_left == 0) oldest.data_left -= arch_.dram_burst_cycles.denominator;
-    for (Transfer& transfer : queue_) {
-      if (transfer.in_flight && transfer.latency_left > 0) --transfer.latency_left;
-    }
-    if (!oldest.in_flight || oldest.data_left > 0) return;
-    cost_.dram_bytes += static_cast<std::uint64_t>(oldest.plan.bytes);
-    if (oldest.plan.kind == PlannedTransfer::Kind::write_back) blocks_[oldest.plan.of].written_back = true;
-    queue_.pop_front();
+    const auto ended = dma_.tick();
+    if (!ended) return;
+    cost_.dram_bytes += static_cast<std::uint64_t>(ended->bytes);
+    cost_.sram_bytes += static_cast<std::uint64_t>(ended->buffer_bytes);
+    if (ended->kind == Kind::write_back) blocks_[ended->of].written_back = true;
   }
 
   // Sums reach C one cycle after their exchange is over.
@@ -330,10 +314,10 @@ class Machine {
   const BlockJob& job_;
   const BlockPlan& plan_;
   const bool two_blocks_;
+  WalkedDma dma_;
   std::vector<Block> blocks_;
   std::vector<Step> steps_;
   std::vector<TileOfBlock> tiles_;  // of the whole job
-  std::deque<Transfer> queue_;      // not finished, in order
   Count cycle_ = 0;
   Count steps_started_ = 0;
   Count tiles_computed_ = 0;
@@ -370,9 +354,10 @@ GemmCycles walk_blocks(const Architecture& arch, const BlockJob& job, const Bloc
   const auto bytes = [](std::uint64_t elements, int bits) {
     return static_cast<std::uint64_t>(bytes_of(static_cast<Count>(elements), bits));
   };
-  cost.sram_bytes = cost.dram_bytes + bytes(cost.a_taken, job.a_bits) + bytes(cost.b_staged, job.b_bits) +
-                    bytes(cost.sums_stored + cost.sums_loaded + cost.drained, job.sum_bits) +
-                    bytes(cost.drained, job.c_bits);
+  const std::uint64_t x_drained = job.statistics == DrainStatistics::backward ? cost.drained : 0;
+  cost.sram_bytes += bytes(cost.a_taken, job.a_bits) + bytes(cost.b_staged, job.b_bits) +
+                     bytes(cost.sums_stored + cost.sums_loaded + cost.drained, job.sum_bits) +
+                     bytes(x_drained, job.x_bits) + bytes(cost.drained, job.c_bits);
   const auto scheduled = static_cast<std::uint64_t>(plan.scheduled);
   check(cost.macs <= scheduled, "more MACs than were scheduled");
   check((job.skip && !job.fp32) || cost.macs == scheduled, "something was skipped");

@@ -24,6 +24,10 @@ WalkedPass::WalkedPass(const BlockJob& job, const std::vector<std::uint8_t>& fir
   const Count elements = pass_ == Pass::forward ? shape_.inputs() : shape_.outputs();
   if (static_cast<Count>(nonzero_.size()) != elements)
     throw std::invalid_argument("non-zeros of another tensor");
+  if (job.packed && (pass_ == Pass::forward || job.fp32 || job.a_bits < 2 || job.a_bits > 8))
+    throw std::invalid_argument("only gradients of 2 to 8 bits are packed");
+  if (job.statistics == DrainStatistics::backward && job.x_bits < 1)
+    throw std::invalid_argument("statistics of an x without bits");
   const Rectangle& outputs = job.outputs;
   if (outputs.row0 < 0 || outputs.row0 >= outputs.row1 || outputs.row1 > rows() || outputs.col0 < 0 ||
       outputs.col0 >= outputs.col1 || outputs.col1 > group_cols() * shape_.groups)
@@ -205,6 +209,13 @@ Lines WalkedPass::lines_of_b(const StepPlace& step) const {
 }
 
 Count WalkedPass::row_of_a() const { return pass_ == Pass::forward ? shape_.in[1] : shape_.out[1]; }
+Count WalkedPass::nonzero_in_gradient(const TensorRow& row) const {
+  const auto [b, o, oh] = row;
+  Count count = 0;
+  for (Count ow = 0; ow < shape_.out[1]; ++ow) count += gradient_at(b, o, oh, ow) ? 1 : 0;
+  return count;
+}
+
 Count WalkedPass::row_of_b() const {
   return pass_ == Pass::weight_gradient ? shape_.in[1] : shape_.kernel[0] * shape_.kernel[1];
 }

@@ -65,6 +65,8 @@ class WalkedPass {
   // Elements of a TensorRow.
   Count row_of_a() const;
   Count row_of_b() const;
+  // Elements of a row of g that are not zero.
+  Count nonzero_in_gradient(const TensorRow& row) const;
 
  private:
   using Tap = std::pair<Count, Count>;  // kr, kc

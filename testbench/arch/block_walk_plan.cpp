@@ -15,7 +15,11 @@ class Planner {
  public:
   Planner(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
           const std::vector<std::uint8_t>& first_nonzero)
-      : arch_(arch), pass_(job, first_nonzero), outputs_(job.outputs), mapping_(mapping) {}
+      : arch_(arch),
+        pass_(job, first_nonzero),
+        packed_(job.packed),
+        outputs_(job.outputs),
+        mapping_(mapping) {}
 
   BlockPlan plan() {
     check_sizes();
@@ -34,6 +38,7 @@ class Planner {
         for (Count row = 0; row < row_count; ++row) block({row, col, rows[row], cols[col], 0, 0, {}});
       }
     }
+    if (packed_) count_rows();
     return plan_;
   }
 
@@ -47,6 +52,15 @@ class Planner {
     for (Count phase = 0; phase < pass_.phases(); ++phase) {
       const Count k = mapping_.k_block * static_cast<Count>(pass_.ks(phase, {0, 1}).size());
       if (k % arch_.window != 0) throw std::invalid_argument("a segment is not whole windows");
+    }
+  }
+
+  void count_rows() {
+    for (const PlannedStep& step : plan_.steps) {
+      for (const auto& [id, line] : step.a) {
+        for (const TensorRow& row : line)
+          plan_.nonzero_in_row.try_emplace(row, pass_.nonzero_in_gradient(row));
+      }
     }
   }
 
@@ -112,6 +126,7 @@ class Planner {
 
   const Architecture& arch_;
   const WalkedPass pass_;
+  const bool packed_;
   const Rectangle outputs_;
   const BlockMapping mapping_;
   BlockPlan plan_;

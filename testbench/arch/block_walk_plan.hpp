@@ -1,6 +1,7 @@
 // What a job of the second machine consists of, listed before anything moves: blocks, steps, tiles, runs.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "sim/arch/architecture.hpp"
@@ -48,6 +49,7 @@ struct BlockPlan {
   Count scheduled = 0;  // MACs
   Count row_of_a = 0;   // elements of a TensorRow
   Count row_of_b = 0;
+  std::map<TensorRow, Count> nonzero_in_row;  // of g where it is packed
 };
 
 // Throws std::invalid_argument where the law refuses the mapping's sizes.

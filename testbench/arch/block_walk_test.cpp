@@ -159,12 +159,136 @@ TEST(BlockWalk, BlocksOfLines) {
   EXPECT_THROW(walk_blocks(arch, job, mapping, {1, 1, 1, 1}), std::invalid_argument);
 }
 
+// A line of 8 elements, 3 of them non-zero: 1 + 3 bytes in DRAM, 8 in the buffer. A moves 0..7, B 7..15,
+// compute 15..20, sums in C at 24, drain until 28, write-back until 35.
+TEST(BlockWalk, PackedLine) {
+  const Architecture arch = example_machine(2);
+  const ConvShape shape{.in_channels = 2, .out_channels = 4, .in = {1, 2}, .out = {1, 2}};
+  BlockJob job = job_of(Pass::input_gradient, shape, {.row0 = 0, .row1 = 2, .col0 = 0, .col1 = 2});
+  job.skip = job.packed = true;
+  const BlockMapping mapping{.m_block = 2, .n_block = 2, .k_block = 4};
+  EXPECT_EQ(walk_blocks(arch, job, mapping, {1, 0, 0, 0, 1, 0, 1, 0}), (GemmCycles{.compute = 5,
+                                                                                   .stall_load = 15,
+                                                                                   .stall_write_back = 7,
+                                                                                   .stall_drain = 8,
+                                                                                   .dram_bytes = 16,
+                                                                                   .tensor_bytes = 16,
+                                                                                   .sram_bytes = 67,
+                                                                                   .a_taken = 3,
+                                                                                   .b_staged = 8,
+                                                                                   .drained = 4,
+                                                                                   .sums_stored = 4,
+                                                                                   .sums_loaded = 0,
+                                                                                   .macs = 6,
+                                                                                   .skipped = 10,
+                                                                                   .tiles = 1,
+                                                                                   .steps = 1}));
+  job.a_bits = 16;
+  EXPECT_THROW(walk_blocks(arch, job, mapping, {1, 0, 0, 0, 1, 0, 1, 0}), std::invalid_argument);
+}
+
+// Lines oh of two channels of three elements of 4 bits, with 1 and 5 non-zero ones: 1 + 1 and 1 + 3 bytes,
+// and 2 + 3 as one line. In the buffer they are 6. Loads 0..8 and 8..16, compute 16..24, drain 28..32.
+TEST(BlockWalk, PackedLinesOfNoWholeBytes) {
+  const Architecture arch = example_machine(2);
+  const ConvShape shape{.out_channels = 2, .in = {2, 3}, .out = {2, 3}};
+  BlockJob job = job_of(Pass::weight_gradient, shape, {.row0 = 0, .row1 = 2, .col0 = 0, .col1 = 1});
+  job.packed = true;
+  job.a_bits = 4;
+  const BlockMapping mapping{.m_block = 2, .n_block = 1, .k_block = 2};
+  EXPECT_EQ(walk_blocks(arch, job, mapping, {0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 1}),
+            (GemmCycles{.compute = 8,
+                        .stall_load = 16,
+                        .stall_write_back = 7,
+                        .stall_drain = 8,
+                        .dram_bytes = 14,
+                        .tensor_bytes = 13,
+                        .sram_bytes = 44,
+                        .a_taken = 12,
+                        .b_staged = 6,
+                        .drained = 2,
+                        .sums_stored = 2,
+                        .sums_loaded = 0,
+                        .macs = 12,
+                        .skipped = 0,
+                        .tiles = 1,
+                        .steps = 1}));
+}
+
+// OneStep, two rows of sums in a cycle: compute until 15, sums in C at 18. Statistics take a row in a cycle
+// nevertheless, so the drain is done at 22, not at 21, and the write-back at 29.
+TEST(BlockWalk, StatisticsForward) {
+  Architecture arch = example_machine(2);
+  arch.dram_outstanding = 2;
+  arch.sum_rows = 2;
+  const ConvShape shape{.in_channels = 4, .out_channels = 2, .in = {1, 2}, .out = {1, 2}};
+  BlockJob job = job_of(Pass::forward, shape, {.row0 = 0, .row1 = 2, .col0 = 0, .col1 = 2});
+  job.skip = true;
+  job.statistics = DrainStatistics::forward;
+  const BlockMapping mapping{.m_block = 2, .n_block = 2, .k_block = 4};
+  EXPECT_EQ(walk_blocks(arch, job, mapping, {1, 0, 1, 1, 1, 0, 0, 0}), (GemmCycles{.compute = 5,
+                                                                                   .stall_load = 10,
+                                                                                   .stall_write_back = 7,
+                                                                                   .stall_drain = 7,
+                                                                                   .dram_bytes = 20,
+                                                                                   .tensor_bytes = 20,
+                                                                                   .sram_bytes = 68,
+                                                                                   .a_taken = 4,
+                                                                                   .b_staged = 8,
+                                                                                   .drained = 4,
+                                                                                   .sums_stored = 4,
+                                                                                   .sums_loaded = 0,
+                                                                                   .macs = 8,
+                                                                                   .skipped = 8,
+                                                                                   .tiles = 1,
+                                                                                   .steps = 1}));
+}
+
+// Two blocks of two outputs, 8 bytes of sums and 2 of x each. With room for one: loads 0..7 and 7..14,
+// x 14..21, the next load 21..28, drain 21..25 (for x, since the sums are in C at 20), write-back 28..35; the
+// second block computes 35..37, its x moves 35..42 behind that write-back, drain 42..46, write-back 46..53.
+// With room for two it computes 28..30, its x moves 28..35, drain 35..39, and write-backs 35..42 and 42..49.
+TEST(BlockWalk, StatisticsBackward) {
+  Architecture arch = example_machine(2);
+  arch.c_buffer_bytes = 19;
+  const ConvShape shape{.in = {4, 1}, .out = {4, 1}};
+  BlockJob job = job_of(Pass::input_gradient, shape, {.row0 = 0, .row1 = 4, .col0 = 0, .col1 = 1});
+  job.statistics = DrainStatistics::backward;
+  const BlockMapping mapping{.m_block = 2, .n_block = 1, .k_block = 1};
+  GemmCycles expected{.compute = 2 + 2,
+                      .stall_load = 14,
+                      .stall_write_back = 10 + 7,
+                      .stall_drain = 9 + 9,
+                      .dram_bytes = 13,
+                      .tensor_bytes = 13,
+                      .sram_bytes = 59,
+                      .a_taken = 4,
+                      .b_staged = 2,
+                      .drained = 4,
+                      .sums_stored = 4,
+                      .sums_loaded = 0,
+                      .macs = 4,
+                      .skipped = 0,
+                      .tiles = 2,
+                      .steps = 2};
+  EXPECT_EQ(walk_blocks(arch, job, mapping, {1, 1, 1, 1}), expected);
+
+  arch.c_buffer_bytes = 20;
+  expected.stall_load = 14 + 12;
+  expected.stall_write_back = 10;
+  expected.stall_drain = 9;
+  EXPECT_EQ(walk_blocks(arch, job, mapping, {1, 1, 1, 1}), expected);
+
+  arch.c_buffer_bytes = 9;
+  EXPECT_THROW(walk_blocks(arch, job, mapping, {1, 1, 1, 1}), std::invalid_argument);
+}
+
 // The walk itself throws std::logic_error where its figures contradict one another.
 TEST(BlockWalk, RandomCasesObeyConservation) {
   std::mt19937_64 random(7);
   int refused = 0;
-  for (int i = 0; i < 300; ++i) {
-    const BlockCase each = random_block_case(random);
+  for (int i = 0; i < 600; ++i) {
+    const BlockCase each = i < 300 ? random_block_case(random) : random_extended_case(random);
     try {
       const GemmCycles cost = walk_blocks(each.arch, each.job, each.mapping, each.nonzero);
       EXPECT_GE(cost.sums_stored, cost.sums_loaded) << "case " << i;
@@ -174,7 +298,7 @@ TEST(BlockWalk, RandomCasesObeyConservation) {
     }
   }
   EXPECT_GT(refused, 0);
-  EXPECT_LT(refused, 100);
+  EXPECT_LT(refused, 200);
 }
 
 }  // namespace

@@ -9,8 +9,12 @@ namespace {
 // One of A and B.
 class Operand {
  public:
-  Operand(const BlockMapping& mapping, const BlockPlan& plan, bool is_a, int bits)
-      : plan_(plan), is_a_(is_a), bits_(bits), has_rows_((mapping.order == BlockOrder::m_outside) == is_a) {
+  Operand(const BlockJob& job, const BlockMapping& mapping, const BlockPlan& plan, bool is_a)
+      : plan_(plan),
+        is_a_(is_a),
+        bits_(is_a ? job.a_bits : job.b_bits),
+        packed_(is_a && job.packed),
+        has_rows_((mapping.order == BlockOrder::m_outside) == is_a) {
     for (const PlannedStep& step : plan.steps) {
       all_.insert(lines(step).begin(), lines(step).end());
       rows_[row(step)].insert(lines(step).begin(), lines(step).end());
@@ -19,7 +23,14 @@ class Operand {
 
   const Lines& lines(const PlannedStep& step) const { return is_a_ ? step.a : step.b; }
   const Lines& all() const { return all_; }
+  // Of codes, as a buffer holds them.
   Count bytes(const Lines& lines) const { return bytes_of(elements(lines), bits_); }
+  Count dram_bytes(const Lines& lines) const {
+    if (!packed_) return bytes(lines);
+    Count sum = 0;
+    for (const auto& [id, line] : lines) sum += packed_line(line);
+    return sum;
+  }
 
   std::array<Count, 3> needs() const {
     Count step_bytes = 0;
@@ -77,12 +88,18 @@ class Operand {
   Count tensor_bytes() const {
     std::set<TensorRow> rows;
     for (const auto& [id, line] : all_) rows.insert(line.begin(), line.end());
-    return bytes_of(static_cast<Count>(rows.size()) * row_length(), bits_);
+    return packed_ ? packed_line(rows) : bytes_of(static_cast<Count>(rows.size()) * row_length(), bits_);
   }
 
  private:
   enum class Scope { all, row, step };
 
+  // A mask of all elements, and the codes of those that are not zero.
+  Count packed_line(const std::set<TensorRow>& line) const {
+    Count nonzero = 0;
+    for (const TensorRow& row : line) nonzero += plan_.nonzero_in_row.at(row);
+    return bytes_of(static_cast<Count>(line.size()) * row_length(), 1) + bytes_of(nonzero, bits_);
+  }
   Count row_length() const { return is_a_ ? plan_.row_of_a : plan_.row_of_b; }
   Count row(const PlannedStep& step) const {
     const PlannedBlock& block = plan_.blocks[step.block];
@@ -97,6 +114,7 @@ class Operand {
   const BlockPlan& plan_;
   const bool is_a_;
   const int bits_;
+  const bool packed_;
   const bool has_rows_;  // its rows of blocks are the outer loop
   Lines all_;
   std::map<Count, Lines> rows_;
@@ -105,10 +123,14 @@ class Operand {
   std::set<LineId> there_;
 };
 
+// Of the norm's x beside an output; 0 where a drain needs none.
+int x_bits(const BlockJob& job) { return job.statistics == DrainStatistics::backward ? job.x_bits : 0; }
+
+// In C, where an element of x has room beside its sum.
 Count largest_block(const BlockJob& job, const BlockPlan& plan) {
   Count largest = 0;
   for (const PlannedBlock& block : plan.blocks)
-    largest = std::max(largest, bytes_of(block.outputs, job.sum_bits));
+    largest = std::max(largest, bytes_of(block.outputs, job.sum_bits + x_bits(job)));
   return largest;
 }
 
@@ -120,8 +142,8 @@ Traffic plan_traffic(const Architecture& arch, const BlockJob& job, const BlockM
   const Count block_bytes = largest_block(job, plan);
   traffic.two_blocks = 2 * block_bytes <= arch.c_buffer_bytes;
   if (block_bytes > arch.c_buffer_bytes) throw std::invalid_argument("a block's sums do not fit");
-  Operand a(mapping, plan, true, job.a_bits);
-  Operand b(mapping, plan, false, job.b_bits);
+  Operand a(job, mapping, plan, true);
+  Operand b(job, mapping, plan, false);
   a.choose_scope(arch.a_buffer_bytes);
   b.choose_scope(arch.b_buffer_bytes);
 
@@ -131,14 +153,19 @@ Traffic plan_traffic(const Architecture& arch, const BlockJob& job, const BlockM
   for (Count block = 0; block < blocks; ++block) not_queued.insert(block);
   const auto write_back = [&](Count block) {
     const Count bytes = bytes_of(plan.blocks[block].outputs, job.c_bits);
-    traffic.queue.push_back({PlannedTransfer::Kind::write_back, block, bytes, false});
+    traffic.queue.push_back(
+        {.kind = PlannedTransfer::Kind::write_back, .of = block, .bytes = bytes, .buffer_bytes = bytes});
   };
   for (Count i = 0; i < steps; ++i) {
     for (Operand* operand : {&a, &b}) {
       operand->go_on_to(i);
       const Lines missing = operand->missing(i);
       if (missing.empty()) continue;
-      traffic.queue.push_back({PlannedTransfer::Kind::load, i, operand->bytes(missing), operand->early(i)});
+      traffic.queue.push_back({.kind = PlannedTransfer::Kind::load,
+                               .of = i,
+                               .bytes = operand->dram_bytes(missing),
+                               .buffer_bytes = operand->bytes(missing),
+                               .early = operand->early(i)});
     }
     // Behind these loads stands the block before the one that this step, or the step before it, opens.
     const Count opener = traffic.two_blocks ? i - 1 : i;
@@ -148,16 +175,24 @@ Traffic plan_traffic(const Architecture& arch, const BlockJob& job, const BlockM
         not_queued.erase(block);
       }
     }
+    if (x_bits(job) > 0 && plan.steps[i].opens) {
+      const Count block = plan.steps[i].block;
+      const Count bytes = bytes_of(plan.blocks[block].outputs, job.x_bits);
+      traffic.queue.push_back(
+          {.kind = PlannedTransfer::Kind::norm_x, .of = block, .bytes = bytes, .buffer_bytes = bytes});
+    }
   }
   for (const Count block : not_queued) write_back(block);
 
-  traffic.tensor_bytes = a.tensor_bytes() + b.tensor_bytes() + bytes_of(job.outputs.elements(), job.c_bits);
+  const Count outputs = job.outputs.elements();
+  traffic.tensor_bytes = a.tensor_bytes() + b.tensor_bytes() + bytes_of(outputs, job.c_bits) +
+                         (x_bits(job) > 0 ? bytes_of(outputs, job.x_bits) : 0);
   return traffic;
 }
 
 BufferNeeds buffer_needs(const BlockJob& job, const BlockMapping& mapping, const BlockPlan& plan) {
-  return {.a = Operand(mapping, plan, true, job.a_bits).needs(),
-          .b = Operand(mapping, plan, false, job.b_bits).needs(),
+  return {.a = Operand(job, mapping, plan, true).needs(),
+          .b = Operand(job, mapping, plan, false).needs(),
           .c = largest_block(job, plan)};
 }
 

@@ -5,15 +5,9 @@
 #include <vector>
 
 #include "testbench/arch/block_walk_plan.hpp"
+#include "testbench/arch/walked_dma.hpp"
 
 namespace mantissa::test {
-
-struct PlannedTransfer {
-  enum class Kind { load, write_back } kind = Kind::load;
-  Count of = 0;  // step or block
-  Count bytes = 0;
-  bool early = false;  // a load that fits beside what the step before it keeps
-};
 
 struct Traffic {
   std::vector<PlannedTransfer> queue;
