@@ -230,6 +230,8 @@ void BlockPlan::pack_lines(std::span<const std::uint32_t> row_nonzero) {
         const std::int64_t channel = line / g.out[0] * channels + group * g.out_group() + first;
         std::int64_t ones = 0;
         for (std::int64_t c = channel; c < channel + count; ++c) ones += row_nonzero[c * g.out[0] + row];
+        if (ones > a_.line_elements[place])
+          throw std::invalid_argument("a packed gradient's row has more non-zeros than elements");
         a_.line_bytes[place * a_.lines + line] =
             packed_bytes(a_.line_elements[place], 1) + packed_bytes(ones, job_.a_bits);
         elements += a_.line_elements[place];

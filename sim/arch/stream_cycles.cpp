@@ -20,9 +20,8 @@ std::int64_t bits_of(const std::vector<int>& tensors) {
 void check(const StreamJob& job) {
   if (job.elements < 1 || job.elements > max_stream_elements)
     throw std::invalid_argument(fmt::format("a stream of {} elements; allowed: 1..2^40", job.elements));
-  if (job.lanes < 1 || job.lanes > ArchitectureLimits::side || job.latency < 0 || job.input_bits.empty() ||
-      job.output_bits.empty())
-    throw std::logic_error("a stream has lanes, inputs and outputs");
+  if (job.lanes < 1 || job.latency < 0 || job.input_bits.empty() || job.output_bits.empty())
+    throw std::invalid_argument("a stream has a lane, an input and an output at least");
   for (const std::vector<int>* tensors : {&job.input_bits, &job.output_bits}) {
     for (const int bits : *tensors) {
       if (bits < 1 || bits > 32)
