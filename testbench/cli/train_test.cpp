@@ -79,15 +79,15 @@ TEST(Train, KilledAtAnyMomentItGoesOnWithTheSameBits) {
   const std::string command = "mantissa train --net " + network +
                               " --recipe fp8 --epochs 2 --images 12800 --checkpoint " + checkpoint +
                               " --checkpoint-steps 7 --resume --json";
-  // Each run is killed some time after its first checkpoint, one of the first before it; the last comes
-  // through.
+  // Each run is killed some milliseconds after its first checkpoint, one of the first before it; the last
+  // comes through. A longer wait would let a fast machine finish after a few kills.
   const std::string stamp = "stat -c %y " + checkpoint + " 2>/dev/null";
   const Finished last = run_shell(
       "hits=0; for i in $(seq 1 12); do before=$(" + stamp + "); " + command +
       " > out.json 2>/dev/null & pid=$!; "
       "while [ $i != 2 ] && grep -q 'State:.[RSD]' /proc/$pid/status && [ \"$(" +
       stamp +
-      ")\" = \"$before\" ]; do sleep 0.01; done; sleep 0.0$((RANDOM % 9)); kill -9 $pid 2>/dev/null; "
+      ")\" = \"$before\" ]; do sleep 0.01; done; sleep 0.00$((RANDOM % 9)); kill -9 $pid 2>/dev/null; "
       "wait $pid 2>/dev/null; [ $? = 137 ] && hits=$((hits + 1)); done; echo hits $hits >&2; " +
       command);
   ASSERT_EQ(last.exit_code, 0) << last.err;

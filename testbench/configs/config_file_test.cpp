@@ -23,7 +23,8 @@ TEST(ConfigFile, NamesAndPaths) {
   EXPECT_EQ(shipped.origin, "edge");
   EXPECT_EQ(shipped.path.filename(), "edge.yaml");
   EXPECT_NE(shipped.text.find("name: edge"), std::string::npos);
-  EXPECT_EQ(shipped_configs(ConfigKind::architecture), (std::vector<std::string>{"datacentre", "edge"}));
+  EXPECT_EQ(shipped_configs(ConfigKind::architecture),
+            (std::vector<std::string>{"datacentre", "edge", "rapid-core"}));
   // A name never leaves its directory.
   EXPECT_NE(refusal([] { find_config(ConfigKind::architecture, ".."); }).find("unknown architecture '..'"),
             std::string::npos);
