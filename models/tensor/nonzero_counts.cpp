@@ -119,9 +119,10 @@ std::vector<std::uint32_t> nonzero_per_run(const EncodedTensor& tensor, std::int
                             std::vector<std::uint8_t> storage;
                             const std::span<const std::uint8_t> codes = form.as_codes(storage, threads);
                             const std::uint8_t mask = nonzero_mask(form.format);
-                            for (std::size_t first = 0; first < codes.size(); first += length)
+                            for (std::size_t first = 0; first < codes.size(); first += length) {
                               counts.push_back(
                                   static_cast<std::uint32_t>(nonzero_in(codes.data() + first, length, mask)));
+                            }
                           },
                           [](const EncodedTensor::Integers&) {}});
   return counts;

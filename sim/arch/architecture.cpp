@@ -105,9 +105,10 @@ void Architecture::check() const {
                                 std::to_string(blocks.n_block) + " must be multiples of rows " +
                                 std::to_string(rows) + " and cols " + std::to_string(cols));
   }
-  if (mapping != Mapping::simple && dataflow != Dataflow::os_skip)
+  if (mapping != Mapping::simple && dataflow != Dataflow::os_skip) {
     throw std::invalid_argument("mapping: dataflow " + std::string(name_of(dataflow)) +
                                 " has no memory; only os-skip is cut into blocks");
+  }
   if (!(clock_mhz >= Bounds::min_clock_mhz && clock_mhz <= Bounds::max_clock_mhz)) {
     throw std::invalid_argument("clock " + std::to_string(clock_mhz) +
                                 " MHz is out of range; allowed: 0.001..1000000");
