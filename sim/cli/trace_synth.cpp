@@ -54,9 +54,11 @@ void add_number_options(CLI::App& command, NumberOptions& options) {
       .add_option("--gradient-sparsity", numbers.gradient_sparsity,
                   "share of zeros in every gradient, with or without ReLU")
       ->transform(real_number(0, 1));
-  command.add_option("--mu", numbers.mu, "mean of ln|gradient|")
-      ->transform(real_number(-60, 20))
-      ->capture_default_str();
+  command
+      .add_option(
+          "--mu", numbers.mu,
+          "mean of ln|gradient| in all layers (default: -9 - ln(images) - ln(places in an image) / 2)")
+      ->transform(real_number(-60, 20));
   command.add_option("--sigma", numbers.sigma, "standard deviation of ln|gradient|")
       ->transform(real_number(0, 8))
       ->capture_default_str();

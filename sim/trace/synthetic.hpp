@@ -17,9 +17,15 @@ struct SyntheticNumbers {
   double sparsity = 0.5;  // share of zeros behind a ReLU, and in gradients before one
   // Share of zeros in every gradient, whatever follows the layer.
   std::optional<double> gradient_sparsity = std::nullopt;
-  double mu = -8;    // of ln|g|
-  double sigma = 2;  // of ln|g|
+  std::optional<double> mu = std::nullopt;  // of ln|g| in every layer; usual_mu() of each otherwise
+  double sigma = 2;                         // of ln|g|
 };
+
+// mu of a layer's output gradient as training has it, before any loss scale: the loss is a mean over images,
+// and the places of an image share what arrives, so that sums over them, such as the weight gradient's, are
+// alike in all layers.
+double usual_mu(const NetworkLayer& layer);
+
 // Throws std::invalid_argument where a share is outside 0..1 or gradients would leave FP32's range.
 void check(const SyntheticNumbers& numbers);
 
