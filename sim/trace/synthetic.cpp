@@ -8,6 +8,8 @@
 #include "models/parallel/parallel.hpp"
 #include "models/random/normal.hpp"
 #include "models/random/stream.hpp"
+#include "sim/trace/capture_record.hpp"
+#include "sim/trace/layer_geometry.hpp"
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/safetensors_writer.hpp"
 
@@ -52,6 +54,15 @@ struct Recipe {
     return (word & 1) != 0 ? -magnitude : magnitude;
   }
 };
+
+double forward_macs(const Network& network) {
+  double macs = 0;
+  for (const NetworkLayer& each : network) {
+    if (multiplies(each.layer.kind))
+      macs += macs_of(geometry_of(each.layer, each.input, each.weight), Pass::forward);
+  }
+  return macs;
+}
 
 Recipe input_recipe(const NetworkLayer& layer, const SyntheticNumbers& numbers) {
   switch (layer.values) {
@@ -140,6 +151,11 @@ SyntheticSummary write_synthetic(const SyntheticJob& job) {
   const Plan made = plan(job.network, job.numbers, job.dtype);
   std::map<std::string, std::string> metadata{{std::string(layers_key), layers_json(made.layers)}};
   if (!job.origin.empty()) metadata.emplace(origin_key, job.origin);
+  if (job.beyond) {
+    const Capture capture{.executed_macs = forward_macs(job.network) + job.beyond->macs,
+                          .notes = job.beyond->notes};
+    metadata.emplace(capture_key, capture_json(capture));
+  }
   SyntheticSummary summary{made.tensors.size(), 0};
   for (const TensorInfo& tensor : made.tensors) summary.elements += tensor.elements();
   std::uint64_t done = 0;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/trace/networks.hpp"
 
@@ -39,6 +40,12 @@ struct SyntheticJob {
   SyntheticNumbers numbers;
   DType dtype = DType::f32;
   std::string origin;  // for the metadata
+  // What the network does beyond its layers, where it is known.
+  struct Beyond {
+    double macs = 0;  // forward
+    std::vector<std::string> notes = {};
+  };
+  std::optional<Beyond> beyond = std::nullopt;
   int threads = 1;
   // Called before each piece with elements done, elements in all, and the tensor's name.
   std::function<void(std::uint64_t, std::uint64_t, const std::string&)> progress;
