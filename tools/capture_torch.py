@@ -18,7 +18,9 @@ training later, the trace is complete. Steps that were not chosen cost nothing: 
 Recorded per call of a Conv2d, Linear, BatchNorm1d or BatchNorm2d: input, weight, bias (gamma, beta of batch
 norms), and the gradient that reaches the output; copies, so that in-place operations after the layer change
 neither the record nor the training. A module called again in one step is a layer of its own, `name#2`. Calls
-without gradients (torch.no_grad) are not recorded. Layers of other kinds are left alone, with a note.
+without gradients (torch.no_grad) are not recorded. Layers of other kinds are left alone, with a note. The trace has
+these notes, and how many multiply-accumulates the forward passes executed, so that `mantissa trace info` can say
+which share of them it has.
 
 As a program it trains a small network on Fashion-MNIST and records it; see --help.
 """
@@ -40,6 +42,7 @@ except ImportError as error:
         print(f"capture_torch.py: error: {TORCH_HINT} ({error})", file=sys.stderr)
         sys.exit(2)
     raise ImportError(f"capture_torch {TORCH_HINT} ({error})") from error
+from capture_macs import MacCounter  # after torch, which may be missing
 
 
 class CaptureError(Exception):
@@ -49,6 +52,7 @@ class CaptureError(Exception):
 # ---- the file -----------------------------------------------------------------------------------------------
 
 DTYPES = ("F32", "F16", "BF16")
+LONGEST_NOTE, MOST_NOTES = 500, 1000  # bytes; what a trace may say of its capture
 
 
 def encode(values, dtype):
@@ -65,6 +69,12 @@ def encode(values, dtype):
         # The carry of a NaN's payload could reach its exponent.
         return np.where(np.isnan(values), (bits >> 16) | 0x40, rounded).astype("<u2")
     raise CaptureError(f"unknown type '{dtype}'; allowed: {', '.join(DTYPES)}")
+
+
+def one_line(note):
+    """As a trace may have it: printable, and not too long."""
+    text = "".join(c if c.isprintable() else "?" for c in note)
+    return text.encode()[:LONGEST_NOTE].decode(errors="ignore")
 
 
 def write_safetensors(path, tensors, metadata):
@@ -184,6 +194,10 @@ class Capture:
         self._hooks = []
         self._calls = {}  # of this step: name -> (record, FP32 tensors by role), in order
         self._skipped = set()  # of this step: names of layers left out, with a note
+        self._running = 0      # recorded modules that are being called
+        self._counter = None   # of this step
+        self._macs = 0         # of the recorded steps' forward passes
+        self._outside = {}     # of these, outside of recorded modules: operation -> MACs
 
     @staticmethod
     def _checked_steps(steps):
@@ -245,11 +259,21 @@ class Capture:
             return
         self._step = index
         self._skipped = set()
+        self._running = 0
         for name, (module, record) in self._modules.items():
+            self._hooks.append(module.register_forward_pre_hook(self._enter))
             self._hooks.append(module.register_forward_hook(self._forward_hook(name, record)))
+        self._counter = MacCounter(lambda: self._running > 0)
+        self._counter.__enter__()
+
+    def _enter(self, module, inputs):
+        self._running += 1
 
     def cancel(self):
         """Ends a step without recording it."""
+        if self._counter is not None:
+            self._counter.__exit__(None, None, None)
+            self._counter = None
         for hook in self._hooks:
             hook.remove()
         self._hooks, self._calls, self._step = [], {}, None
@@ -258,7 +282,7 @@ class Capture:
         """Ends a chosen step, and writes the trace."""
         if self._step is None:
             return
-        step, calls = self._step, self._calls
+        step, calls, counter = self._step, self._calls, self._counter
         self.cancel()
         if not calls:
             raise CaptureError(f"step {step}: none of the layers was called; put the forward pass inside the step")
@@ -275,6 +299,9 @@ class Capture:
         for name in self._modules:
             if name not in calls and name not in self._skipped:
                 self._note(f"step {step}: {name} was not called as a module, so it is left out")
+        self._macs += counter.total
+        for name, macs in counter.outside.items():
+            self._outside[name] = self._outside.get(name, 0) + macs
         self.recorded = sorted(self.recorded + [step])
         self._write(step)
 
@@ -282,6 +309,7 @@ class Capture:
     # graph: a hook registered now gets the gradient of the output as the layer made it.
     def _forward_hook(self, name, record):
         def hook(module, inputs, output):
+            self._running -= 1
             if not torch.is_grad_enabled():
                 return
             problem = self._why_not(module, inputs, output)
@@ -334,9 +362,20 @@ class Capture:
             dtype, words = "F32", encode(values, "F32")
         self._tensors[name] = (dtype, words)
 
+    def _capture(self):
+        """What the model did, and what of it is not in the file."""
+        notes = self.notes + [
+            f"{macs} forward multiply-accumulates of {name} are outside of recorded layers: a function, or a module of "
+            "another kind, did them" for name, macs in sorted(self._outside.items())]
+        capture = {"executed_macs": self._macs} if self._macs else {}
+        if notes:
+            capture["notes"] = [one_line(note) for note in notes[:MOST_NOTES]]
+        return capture
+
     def _write(self, step):
         run = {"loss_scale": self.loss_scale, "steps": self.recorded}
-        metadata = {"mantissa.layers": json.dumps(list(self._layers.values())), "mantissa.run": json.dumps(run)}
+        metadata = {"mantissa.layers": json.dumps(list(self._layers.values())), "mantissa.run": json.dumps(run),
+                    "mantissa.capture": json.dumps(self._capture())}
         if self.description:
             metadata["description"] = self.description
         write_safetensors(self.path, self._tensors, metadata)

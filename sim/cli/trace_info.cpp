@@ -17,6 +17,7 @@
 #include "sim/support/text_table.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/gradient.hpp"
+#include "sim/trace/layer_geometry.hpp"
 #include "sim/trace/statistics.hpp"
 #include "sim/trace/trace.hpp"
 
@@ -123,6 +124,47 @@ std::string run_text(const trace::Run& run) {
   return printable(text) + "\n";
 }
 
+struct PassMacs {
+  Pass pass;
+  double macs;
+};
+
+std::vector<PassMacs> pass_macs(const trace::Trace& trace) {
+  std::vector<PassMacs> all;
+  for (const Pass pass : {Pass::forward, Pass::input_gradient, Pass::weight_gradient})
+    all.push_back({pass, trace::macs_of(trace, pass)});
+  return all;
+}
+
+std::string kinds_text(const trace::Trace& trace) {
+  std::string text;
+  for (const LayerKind kind : {LayerKind::conv2d, LayerKind::linear, LayerKind::batchnorm}) {
+    const auto count = std::count_if(trace.layers().begin(), trace.layers().end(),
+                                     [&](const trace::Layer& layer) { return layer.kind == kind; });
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(name_of(kind));
+  }
+  return text;
+}
+
+// What the file has, and what of the model it does not.
+std::string totals_text(const trace::Trace& trace) {
+  std::string text = "layers: " + kinds_text(trace) + "\nMACs of all steps:";
+  for (const PassMacs& each : pass_macs(trace)) {
+    std::string name(name_of(each.pass));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    text += std::string(each.pass == Pass::forward ? " " : ", ") + name + " " + with_prefix(each.macs);
+  }
+  text += "\n";
+  if (const std::optional<double> coverage = trace.coverage()) {
+    text += "coverage: " + number(100 * *coverage, "%.1f") + " % of the model's forward MACs, " +
+            with_prefix(*trace.capture()->executed_macs) + "\n";
+  }
+  if (!trace.capture()) return text;
+  for (const std::string& note : trace.capture()->notes) text += "capture note: " + printable(note) + "\n";
+  return text;
+}
+
 using Align = TextTable::Align;
 
 TextTable layer_table(const trace::Trace& trace) {
@@ -196,6 +238,7 @@ void print_text(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
            "\n");
   if (!trace.origin().empty()) out.text("made by " + printable(trace.origin()) + "\n");
   if (trace.run()) out.text(run_text(*trace.run()));
+  out.text(totals_text(trace));
   out.text("\n" + layer_table(trace).text() + "\n" + tensor_table(rows).text());
   const Tally tally = tally_of(rows);
   if (tally.gradients > 0) {
@@ -267,11 +310,23 @@ OrderedJson run_json(const trace::Run& run) {
   return json;
 }
 
+OrderedJson capture_json(const trace::Trace& trace) {
+  OrderedJson json = OrderedJson::object();
+  if (const std::optional<double> coverage = trace.coverage()) {
+    json["executed_macs"] = *trace.capture()->executed_macs;
+    json["coverage"] = *coverage;
+  }
+  json["notes"] = trace.capture()->notes;
+  return json;
+}
+
 void print_json(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
   OrderedJson json{{"file", trace.path().string()}, {"bytes", trace.file().file_bytes()}};
   if (!trace.origin().empty()) json["origin"] = trace.origin();
   if (trace.run()) json["run"] = run_json(*trace.run());
+  if (trace.capture()) json["capture"] = capture_json(trace);
   json["steps"] = trace.steps();
+  for (const PassMacs& each : pass_macs(trace)) json["macs"][std::string(name_of(each.pass))] = each.macs;
   json["layers"] = OrderedJson::array();
   json["tensors"] = OrderedJson::array();
   json["gradients"] = OrderedJson::array();

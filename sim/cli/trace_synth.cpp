@@ -22,6 +22,9 @@ namespace {
 
 constexpr std::int64_t most_images = 4096;
 constexpr std::int64_t largest_width = 65536;
+// Of a transformer.
+constexpr std::int64_t usual_tokens = 128;
+constexpr std::int64_t usual_width = 512;
 
 // What both commands take.
 struct NumberOptions {
@@ -54,9 +57,11 @@ void add_number_options(CLI::App& command, NumberOptions& options) {
       .add_option("--gradient-sparsity", numbers.gradient_sparsity,
                   "share of zeros in every gradient, with or without ReLU")
       ->transform(real_number(0, 1));
-  command.add_option("--mu", numbers.mu, "mean of ln|gradient|")
-      ->transform(real_number(-60, 20))
-      ->capture_default_str();
+  command
+      .add_option(
+          "--mu", numbers.mu,
+          "mean of ln|gradient| in all layers (default: -9 - ln(images) - ln(places in an image) / 2)")
+      ->transform(real_number(-60, 20));
   command.add_option("--sigma", numbers.sigma, "standard deviation of ln|gradient|")
       ->transform(real_number(0, 8))
       ->capture_default_str();
@@ -107,12 +112,22 @@ trace::Network network_of(const SynthOptions& options) {
     return trace::mlp(options.batch, options.widths);
   }
   if (options.net == "transformer")
-    return trace::transformer_block(options.batch, options.tokens.value_or(128), options.width.value_or(512));
+    return trace::transformer_block(options.batch, options.tokens.value_or(usual_tokens),
+                                    options.width.value_or(usual_width));
   throw std::invalid_argument("no network " + in_quotes(options.net) +
                               "; allowed: resnet18, resnet50, mlp, transformer");
 }
 
-void write(const NumberOptions& options, trace::Network network, const std::string& what) {
+// A ResNet and an MLP are all layers; a transformer block also multiplies what has no weights.
+trace::SyntheticJob::Beyond beyond_layers(const SynthOptions& options) {
+  if (options.net != "transformer") return {};
+  return {trace::attention_macs(options.batch, options.tokens.value_or(usual_tokens),
+                                options.width.value_or(usual_width)),
+          {"the products of queries with keys and of scores with values have no weights and are not layers"}};
+}
+
+void write(const NumberOptions& options, trace::Network network, const std::string& what,
+           std::optional<trace::SyntheticJob::Beyond> beyond) {
   Progress progress;
   trace::SyntheticJob job;
   job.path = options.path;
@@ -121,6 +136,7 @@ void write(const NumberOptions& options, trace::Network network, const std::stri
   job.dtype = trace::parse_dtype(options.dtype);
   job.origin =
       "mantissa " MANTISSA_VERSION ": " + what + ", synthetic, seed " + std::to_string(options.numbers.seed);
+  job.beyond = std::move(beyond);
   job.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   job.progress = [&](std::uint64_t done, std::uint64_t total, const std::string& tensor) {
     progress.show(done, total, tensor);
@@ -163,7 +179,7 @@ void add_trace_synth(CLI::App& trace) {
       "  mantissa trace synth --net transformer --batch 2 --gradient-sparsity 0.85 --out block.safetensors");
   command->callback([options] {
     const std::string what = options->net + ", batch " + std::to_string(options->batch);
-    write(*options, network_of(*options), what);
+    write(*options, network_of(*options), what, beyond_layers(*options));
   });
 }
 
@@ -186,7 +202,7 @@ void add_trace_import(CLI::App& trace) {
   command->callback([options] {
     const std::string file = std::filesystem::path(options->csv).filename().string();
     write(*options, trace::read_scalesim_topology(std::filesystem::path(options->csv), options->batch),
-          "topology " + file);
+          "topology " + file, std::nullopt);
   });
 }
 

@@ -1,5 +1,7 @@
 #include "sim/replay/replay.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -61,6 +63,17 @@ void note_run(const trace::Trace& trace, const Recipe& recipe, const Architectur
     report.notes.emplace_back("the trace was recorded with a different recipe named " + run.recipe +
                               ": results are not compared with the run's");
   }
+}
+
+void note_capture(const trace::Trace& trace, ReplayReport& report) {
+  if (const std::optional<double> coverage = trace.coverage(); coverage && *coverage < 1) {
+    report.notes.push_back(
+        fmt::format("the trace has {:.1f} % of the forward multiply-accumulates that its model executed: the "
+                    "rest is in no figure",
+                    100 * *coverage));
+  }
+  if (!trace.capture()) return;
+  for (const std::string& note : trace.capture()->notes) report.notes.push_back("capture: " + note);
 }
 
 void note_dataflow(const Architecture& arch, ReplayReport& report) {
@@ -190,6 +203,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   report.tables = tables;
   report.seed = trace.run() && trace.run()->run_seed ? *trace.run()->run_seed : options.seed;
   note_run(trace, recipe, arch, options, report);
+  note_capture(trace, report);
   note_recipe(recipe, report);
   note_dataflow(arch, report);
 

@@ -75,43 +75,6 @@ DrainStatistics statistics_of(const PlannedLayer& layer, Pass pass) {
   return DrainStatistics::none;
 }
 
-std::optional<ConvShape> geometry_of(const trace::Trace& trace, std::uint32_t step,
-                                     const trace::Layer& layer) {
-  if (trace.find(step, layer, Role::input) == nullptr || trace.find(step, layer, Role::weight) == nullptr) {
-    return std::nullopt;
-  }
-  const std::vector<std::int64_t>& input = trace.shape(step, layer, Role::input);
-  const std::vector<std::int64_t>& weight = trace.shape(step, layer, Role::weight);
-  ConvShape g;
-  g.out_channels = weight[0];
-  if (layer.kind == LayerKind::linear) {
-    g.in_channels = weight[1];
-    for (std::size_t i = 0; i + 1 < input.size(); ++i) g.batch *= input[i];
-    return g;
-  }
-  g.batch = input[0];
-  g.in_channels = input[1];
-  g.groups = layer.groups;
-  g.stride = layer.stride;
-  g.padding = layer.padding;
-  g.dilation = layer.dilation;
-  for (int axis = 0; axis < 2; ++axis) {
-    g.in[axis] = input[2 + axis];
-    g.kernel[axis] = weight[2 + axis];
-  }
-  g.out = g.fitting_out();
-  return g;
-}
-
-std::optional<NormShape> norm_shape_of(const trace::Trace& trace, std::uint32_t step,
-                                       const trace::Layer& layer) {
-  if (multiplies(layer.kind) || trace.find(step, layer, Role::input) == nullptr) return std::nullopt;
-  const std::vector<std::int64_t>& sizes = trace.shape(step, layer, Role::input);
-  NormShape shape{.batch = sizes[0], .channels = sizes[1]};
-  for (std::size_t i = 2; i < sizes.size(); ++i) shape.spatial *= sizes[i];
-  return shape;
-}
-
 std::vector<ArrayFormats> arrays_of(const LayerPlan& plan) {
   if (!multiplies(plan.kind()) || plan.input().format.type.is_fp32()) return {};
   const OperandSite error = plan.error();

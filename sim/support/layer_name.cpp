@@ -5,12 +5,14 @@
 
 namespace mantissa {
 
-std::string problem_of_name(std::string_view name) {
-  if (name.empty()) return "is empty";
-  if (name.size() > longest_name) return "has more than " + std::to_string(longest_name) + " bytes";
-  if (valid_utf8_bytes(name) != name.size()) return in_quotes(name, longest_name) + " is not UTF-8";
-  if (printable(name) != name) return in_quotes(name, longest_name) + " has control characters";
+std::string problem_of_line(std::string_view text, std::size_t longest) {
+  if (text.empty()) return "is empty";
+  if (text.size() > longest) return "has more than " + std::to_string(longest) + " bytes";
+  if (valid_utf8_bytes(text) != text.size()) return in_quotes(text, longest) + " is not UTF-8";
+  if (printable(text) != text) return in_quotes(text, longest) + " has control characters";
   return "";
 }
+
+std::string problem_of_name(std::string_view name) { return problem_of_line(name, longest_name); }
 
 }  // namespace mantissa

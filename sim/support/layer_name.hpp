@@ -10,6 +10,9 @@ namespace mantissa {
 
 inline constexpr std::size_t longest_name = 200;
 
+// What is wrong with text that must be one printable line, as the end of a sentence about it; empty: nothing.
+std::string problem_of_line(std::string_view text, std::size_t longest);
+
 // What is wrong with a name, as the end of a sentence about it; empty: nothing.
 std::string problem_of_name(std::string_view name);
 

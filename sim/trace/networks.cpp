@@ -169,6 +169,12 @@ Network transformer_block(std::int64_t batch, std::int64_t tokens, std::int64_t 
   return network;
 }
 
+double attention_macs(std::int64_t batch, std::int64_t tokens, std::int64_t width) {
+  constexpr double products = 2;  // of q with k, of scores with v
+  const auto sequence = static_cast<double>(tokens);
+  return products * static_cast<double>(batch) * sequence * sequence * static_cast<double>(width);
+}
+
 std::uint64_t parameter_count(const Network& network) {
   std::uint64_t count = 0;
   for (const NetworkLayer& layer : network) {

@@ -42,6 +42,9 @@ Network mlp(std::int64_t batch, const std::vector<std::int64_t>& widths);
 // weights and are no layers of a trace. A block stands inside a network, so all compute input gradients.
 Network transformer_block(std::int64_t batch, std::int64_t tokens, std::int64_t width);
 
+// Multiply-accumulates of that block's two products without weights.
+double attention_macs(std::int64_t batch, std::int64_t tokens, std::int64_t width);
+
 // Weights, biases, gammas and betas.
 std::uint64_t parameter_count(const Network& network);
 

@@ -8,6 +8,8 @@
 #include "models/parallel/parallel.hpp"
 #include "models/random/normal.hpp"
 #include "models/random/stream.hpp"
+#include "sim/trace/capture_record.hpp"
+#include "sim/trace/layer_geometry.hpp"
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/safetensors_writer.hpp"
 
@@ -53,6 +55,15 @@ struct Recipe {
   }
 };
 
+double forward_macs(const Network& network) {
+  double macs = 0;
+  for (const NetworkLayer& each : network) {
+    if (multiplies(each.layer.kind))
+      macs += macs_of(geometry_of(each.layer, each.input, each.weight), Pass::forward);
+  }
+  return macs;
+}
+
 Recipe input_recipe(const NetworkLayer& layer, const SyntheticNumbers& numbers) {
   switch (layer.values) {
     case InputValues::relu:
@@ -67,7 +78,8 @@ Recipe input_recipe(const NetworkLayer& layer, const SyntheticNumbers& numbers) 
 
 Recipe gradient_recipe(const NetworkLayer& layer, const SyntheticNumbers& numbers) {
   const double zeros = numbers.gradient_sparsity.value_or(layer.into_relu ? numbers.sparsity : 0);
-  return {.kind = Recipe::Kind::lognormal, .centre = numbers.mu, .spread = numbers.sigma, .zeros = zeros};
+  const double mu = numbers.mu.value_or(usual_mu(layer));
+  return {.kind = Recipe::Kind::lognormal, .centre = mu, .spread = numbers.sigma, .zeros = zeros};
 }
 
 struct Plan {
@@ -105,6 +117,16 @@ Plan plan(const Network& network, const SyntheticNumbers& numbers, DType dtype) 
 
 }  // namespace
 
+double usual_mu(const NetworkLayer& layer) {
+  constexpr double of_one_place = -9;
+  const std::vector<std::int64_t>& shape = layer.output;
+  // Images or sequences come first; channels second, or last in a linear layer.
+  double places = 1;
+  for (std::size_t i = 1; i < shape.size(); ++i) places *= static_cast<double>(shape[i]);
+  places /= static_cast<double>(layer.layer.kind == LayerKind::linear ? shape.back() : shape[1]);
+  return of_one_place - std::log(static_cast<double>(shape[0])) - std::log(places) / 2;
+}
+
 void check(const SyntheticNumbers& numbers) {
   const auto share = [](const char* what, double value) {
     if (value >= 0 && value < 1) return;
@@ -114,8 +136,8 @@ void check(const SyntheticNumbers& numbers) {
   share("sparsity", numbers.sparsity);
   share("gradient sparsity", numbers.gradient_sparsity.value_or(0));
   // A draw is at most 8.3 deviations away; FP32 ends at e^88.
-  if (!(numbers.mu >= -60 && numbers.mu <= 20)) {
-    throw std::invalid_argument("mu " + std::to_string(numbers.mu) +
+  if (numbers.mu && !(*numbers.mu >= -60 && *numbers.mu <= 20)) {
+    throw std::invalid_argument("mu " + std::to_string(*numbers.mu) +
                                 " of ln|g| is out of range; it must be -60..20");
   }
   if (!(numbers.sigma >= 0 && numbers.sigma <= 8)) {
@@ -129,6 +151,11 @@ SyntheticSummary write_synthetic(const SyntheticJob& job) {
   const Plan made = plan(job.network, job.numbers, job.dtype);
   std::map<std::string, std::string> metadata{{std::string(layers_key), layers_json(made.layers)}};
   if (!job.origin.empty()) metadata.emplace(origin_key, job.origin);
+  if (job.beyond) {
+    const Capture capture{.executed_macs = forward_macs(job.network) + job.beyond->macs,
+                          .notes = job.beyond->notes};
+    metadata.emplace(capture_key, capture_json(capture));
+  }
   SyntheticSummary summary{made.tensors.size(), 0};
   for (const TensorInfo& tensor : made.tensors) summary.elements += tensor.elements();
   std::uint64_t done = 0;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/trace/networks.hpp"
 
@@ -17,9 +18,15 @@ struct SyntheticNumbers {
   double sparsity = 0.5;  // share of zeros behind a ReLU, and in gradients before one
   // Share of zeros in every gradient, whatever follows the layer.
   std::optional<double> gradient_sparsity = std::nullopt;
-  double mu = -8;    // of ln|g|
-  double sigma = 2;  // of ln|g|
+  std::optional<double> mu = std::nullopt;  // of ln|g| in every layer; usual_mu() of each otherwise
+  double sigma = 2;                         // of ln|g|
 };
+
+// mu of a layer's output gradient as training has it, before any loss scale: the loss is a mean over images,
+// and the places of an image share what arrives, so that sums over them, such as the weight gradient's, are
+// alike in all layers.
+double usual_mu(const NetworkLayer& layer);
+
 // Throws std::invalid_argument where a share is outside 0..1 or gradients would leave FP32's range.
 void check(const SyntheticNumbers& numbers);
 
@@ -33,6 +40,12 @@ struct SyntheticJob {
   SyntheticNumbers numbers;
   DType dtype = DType::f32;
   std::string origin;  // for the metadata
+  // What the network does beyond its layers, where it is known.
+  struct Beyond {
+    double macs = 0;  // forward
+    std::vector<std::string> notes = {};
+  };
+  std::optional<Beyond> beyond = std::nullopt;
   int threads = 1;
   // Called before each piece with elements done, elements in all, and the tensor's name.
   std::function<void(std::uint64_t, std::uint64_t, const std::string&)> progress;

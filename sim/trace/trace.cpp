@@ -1,5 +1,7 @@
 #include "sim/trace/trace.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,6 +10,8 @@
 #include <tuple>
 
 #include "sim/support/user_text.hpp"
+#include "sim/trace/capture_record.hpp"
+#include "sim/trace/layer_geometry.hpp"
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/layer_shapes.hpp"
 #include "sim/trace/run_record.hpp"
@@ -64,10 +68,12 @@ const std::string& required_metadata(const Safetensors& file, std::string_view k
 
 void check_metadata_keys(const Safetensors& file) {
   for (const auto& [key, value] : file.metadata()) {
-    if (!key.starts_with("mantissa.") || key == layers_key || key == run_key || key == origin_key) continue;
+    constexpr std::array known = {layers_key, run_key, capture_key, origin_key};
+    if (!key.starts_with("mantissa.") || std::find(known.begin(), known.end(), key) != known.end()) continue;
+    std::string allowed;
+    for (const std::string_view each : known) allowed.append(allowed.empty() ? "" : ", ").append(each);
     throw std::invalid_argument(file.path().string() + ": unknown metadata " + in_quotes(key) +
-                                "; allowed: " + std::string(layers_key) + ", " + std::string(run_key) + ", " +
-                                std::string(origin_key));
+                                "; allowed: " + allowed);
   }
 }
 
@@ -138,8 +144,22 @@ Trace::Trace(Safetensors file) : file_(std::move(file)) {
     if (record.steps && *record.steps != steps_) check_steps(*record.steps);
     run_ = std::move(record.run);
   }
+  if (const auto found = file_.metadata().find(std::string(capture_key)); found != file_.metadata().end()) {
+    capture_ = parse_capture(found->second, name);
+    if (coverage().value_or(0) > 1) {
+      throw std::invalid_argument(
+          fmt::format("{}: {}: executed_macs is {:.0f}, less than the {:.0f} forward multiply-accumulates of "
+                      "the file's own layers",
+                      name, capture_key, *capture_->executed_macs, macs_of(*this, Pass::forward)));
+    }
+  }
   if (const auto origin = file_.metadata().find(std::string(origin_key)); origin != file_.metadata().end())
     origin_ = origin->second;
+}
+
+std::optional<double> Trace::coverage() const {
+  if (!capture_ || !capture_->executed_macs) return std::nullopt;
+  return macs_of(*this, Pass::forward) / *capture_->executed_macs;
 }
 
 void Trace::check_steps(const std::vector<std::uint32_t>& promised) const {

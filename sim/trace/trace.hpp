@@ -64,6 +64,13 @@ struct Run {
   const RunStep* at(std::uint32_t step) const;
 };
 
+// What whoever recorded the file says of it.
+struct Capture {
+  // Multiply-accumulates of the model's forward passes at the recorded steps, in this file or not.
+  std::optional<double> executed_macs;
+  std::vector<std::string> notes;  // what is not in the file, and why; a line each
+};
+
 class Trace {
  public:
   // Checks all of the file: tensors, layer records, and that the shapes of every layer fit each
@@ -77,6 +84,9 @@ class Trace {
   const std::vector<Layer>& layers() const { return layers_; }
   const std::vector<std::uint32_t>& steps() const { return steps_; }  // ascending
   const std::optional<Run>& run() const { return run_; }
+  const std::optional<Capture>& capture() const { return capture_; }
+  // Share of the model's forward multiply-accumulates that the file has; none where it does not say.
+  std::optional<double> coverage() const;
   const std::string& origin() const { return origin_; }  // where the file says who made it; else empty
 
   // nullptr where the trace does not have it.
@@ -93,6 +103,7 @@ class Trace {
   std::vector<Layer> layers_;
   std::vector<std::uint32_t> steps_;
   std::optional<Run> run_;
+  std::optional<Capture> capture_;
   std::string origin_;
 };
 

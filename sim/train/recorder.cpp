@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/trace/capture_record.hpp"
+#include "sim/trace/layer_geometry.hpp"
 #include "sim/trace/layer_records.hpp"
 #include "sim/trace/run_record.hpp"
 #include "sim/trace/safetensors_writer.hpp"
@@ -64,16 +66,23 @@ void Recorder::end(std::uint32_t step, int loss_exponent, const Model& model) {
   for (const NormLayer* layer : model.norm_layers())
     record.registers[layer->plan().name()] = layer->plan().registers;
   run_.by_step.push_back(std::move(record));
+  for (const Node& node : model.network().nodes) {
+    if (node.kind != NodeKind::conv && node.kind != NodeKind::linear) continue;
+    const std::int64_t batch = tensors_.at(trace::tensor_name(step, node.name, Role::input)).shape[0];
+    executed_macs_ += trace::macs_of(conv_shape(node, batch), Pass::forward);
+  }
   if (step == steps_.back()) write(model.network());
 }
 
 void Recorder::write(const Network& network) const {
   std::vector<trace::TensorInfo> infos;
+  const trace::Capture capture{.executed_macs = executed_macs_, .notes = {}};
   for (const auto& [name, taken] : tensors_) infos.push_back({.name = name, .shape = taken.shape});
   trace::write_safetensors(
       path_, infos,
       {{std::string(trace::layers_key), trace::layers_json(trace_layers(network))},
        {std::string(trace::run_key), trace::run_json(run_)},
+       {std::string(trace::capture_key), trace::capture_json(capture)},
        {std::string(trace::origin_key), "mantissa train, network " + network.name}},
       [&](const trace::TensorInfo& tensor, std::uint64_t first, std::span<float> values) {
         const std::vector<float>& from = tensors_.at(tensor.name).values;

@@ -34,6 +34,7 @@ class Recorder {
   std::vector<std::uint32_t> steps_;  // ascending
   trace::Run run_;
   std::map<std::string, Taken> tensors_;
+  double executed_macs_ = 0;  // of the forward passes of the steps that have ended
 };
 
 }  // namespace mantissa::train

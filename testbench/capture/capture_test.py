@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """What tools/capture_torch.py records of layers and networks, against autograd and plain numpy."""
+import json
 import unittest
 
 from capture_support import CaptureTest, named, np, read, torch  # first: skips where PyTorch is missing
@@ -221,6 +222,58 @@ class Surroundings(CaptureTest):
         notes = " | ".join(capture.notes)
         for expected in ("up itself (ConvTranspose2d)", "dead is left out: no gradient", "idle was not called"):
             self.assertIn(expected, notes)
+
+    def macs(self):
+        return json.loads(read(self.path)[0]["mantissa.capture"])
+
+    def test_the_model_is_counted_once(self):
+        model = named(conv=nn.Conv2d(4, 6, 3, groups=2, padding=1), relu=nn.ReLU(), flat=nn.Flatten(),
+                      fc=nn.Linear(6 * 5 * 7, 3))
+        self.record(model, torch.randn(2, 4, 5, 7))
+        self.assertEqual(self.macs(), {"executed_macs": 2 * 6 * 5 * 7 * 2 * 9 + 2 * 6 * 5 * 7 * 3})
+
+    def test_what_functions_multiply_is_counted_and_noted(self):
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.q, self.k = nn.Linear(8, 8), nn.Linear(8, 8)
+                self.up = nn.ConvTranspose2d(1, 2, (2, 3))
+
+            def forward(self, x):
+                scores = torch.einsum("btc,bsc->bts", self.q(x), self.k(x))
+                with torch.no_grad():
+                    x @ x.transpose(1, 2)
+                return (scores @ x).sum() + self.up(x.unsqueeze(1)).sum()
+
+        capture, _, _ = self.record(Attention(), torch.randn(3, 5, 8, requires_grad=True), loss=lambda y: y)
+        linear, products, up = 2 * 3 * 5 * 8 * 8, 2 * 3 * 5 * 5 * 8, 3 * 5 * 8 * 2 * 6
+        told = self.macs()
+        self.assertEqual(told["executed_macs"], linear + products + up)
+        self.assertEqual(told["notes"][:len(capture.notes)], capture.notes)
+        notes = " | ".join(told["notes"])
+        self.assertIn(f"{products} forward multiply-accumulates of bmm are outside", notes)
+        self.assertIn(f"{up} forward multiply-accumulates of convolution are outside", notes)
+        self.assertIn("up itself (ConvTranspose2d)", notes)
+
+    def test_a_step_that_fails_is_not_counted(self):
+        model = nn.Linear(4, 4)
+        capture = Capture(model, self.path, [0, 1], quiet=True)
+        with self.assertRaises(ZeroDivisionError):
+            with capture.step(0):
+                model(torch.randn(5, 4))
+                raise ZeroDivisionError
+        with capture.step(1):
+            model(torch.randn(5, 4)).sum().backward()
+        model(torch.randn(5, 4))
+        self.assertEqual(self.macs(), {"executed_macs": 5 * 4 * 4})
+
+    def test_notes_fit_into_a_trace(self):
+        model = named(**{"\u00fc" * 400: nn.LayerNorm(4), "fc": nn.Linear(4, 4)})
+        model.add_module("bell\a", nn.LayerNorm(4))
+        self.record(model, torch.randn(5, 4))
+        long, bell = self.macs()["notes"]
+        self.assertEqual(len(long.encode()), 500)
+        self.assertIn("bell?", bell)
 
     def test_only_chosen_layers(self):
         model = named(a=nn.Linear(3, 3), b=nn.Linear(3, 3), norm=nn.LayerNorm(3))

@@ -114,6 +114,35 @@ TEST_F(TraceCommand, InfoShowsTheRecordedRun) {
   EXPECT_EQ(json["gradients"][0]["closest"], "-");
 }
 
+// 4 x 8 tokens of 16: six linear layers of 16 x 16, 16 x 16, 16 x 16, 16 x 16, 64 x 16 and 16 x 64, and
+// two products of 8 x 8 x 16 in each sequence.
+TEST_F(TraceCommand, InfoBeginsWithTotalsAndCoverage) {
+  const std::string file = path("block");
+  ASSERT_EQ(run_mantissa({"trace", "synth", "--net", "transformer", "--batch", "4", "--tokens", "8",
+                          "--width", "16", "--out", file})
+                .exit_code,
+            0);
+  const double layers = 4 * 8 * (4 * 16 * 16 + 2 * 16 * 64);
+  const double all = layers + 4 * 2 * 8 * 8 * 16;
+  const Finished text = run_mantissa({"trace", "info", file});
+  const std::vector<std::string> lines = lines_of(text.out);
+  ASSERT_GT(lines.size(), 6U) << text.err;
+  EXPECT_EQ(lines[2], "layers: 6 linear");
+  EXPECT_EQ(lines[3], "MACs of all steps: forward 98.3k, input gradient 98.3k, weight gradient 98.3k");
+  EXPECT_EQ(lines[4], "coverage: 92.3 % of the model's forward MACs, 106k");
+  EXPECT_TRUE(lines[5].starts_with("capture note: the products of queries with keys")) << lines[5];
+  const auto info = nlohmann::json::parse(run_mantissa({"trace", "info", file, "--json"}).out);
+  EXPECT_EQ(info["macs"]["input_gradient"], layers);
+  EXPECT_EQ(info["capture"]["executed_macs"], all);
+  EXPECT_EQ(info["capture"]["coverage"], layers / all);
+  EXPECT_EQ(info["capture"]["notes"].size(), 1U);
+  const auto report = nlohmann::json::parse(run_mantissa({"replay", file, "--json"}).out);
+  EXPECT_TRUE(contains(report["notes"][0].get<std::string>(), "92.3 % of the forward multiply-accumulates"))
+      << report["notes"];
+  EXPECT_TRUE(contains(report["notes"][1].get<std::string>(), "capture: the products of queries"))
+      << report["notes"];
+}
+
 TEST_F(TraceCommand, CheckListsNumbersThatAreNotFinite) {
   const std::string file = write("nan", trace_bytes(R"([{"name":"f","kind":"linear"}])",
                                                     {{"s0.f.weight", {2, 2}, {1, 2, std::nanf(""), 4}},

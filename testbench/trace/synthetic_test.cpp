@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "models/random/normal.hpp"
 #include "sim/trace/finite.hpp"
 #include "sim/trace/gradient.hpp"
 #include "sim/trace/statistics.hpp"
@@ -78,6 +79,47 @@ TEST_F(Synthetic, NumbersAreDistributedAsAskedFor) {
     EXPECT_LT(gradient.ks_lognormal, 0.01);
   }
   EXPECT_LT(std::fabs(statistics(second, Role::grad_output).mean), 0.001);  // both signs
+}
+
+// ln 4 = 1.38629, ln 112 = 4.71850, ln 8 / 2 = 1.03972, ln 2 = 0.69315.
+TEST_F(Synthetic, MuOfALayerFollowsItsImagesAndPlaces) {
+  const trace::Network images = trace::resnet18(4, 224, 224);
+  const trace::Network tokens = trace::transformer_block(2, 8, 16);
+  EXPECT_NEAR(trace::usual_mu(images[0]), -9 - 1.38629 - 4.71850, 1e-5);  // 4 x 64 x 112 x 112
+  EXPECT_NEAR(trace::usual_mu(images[1]), -9 - 1.38629 - 4.71850, 1e-5);
+  EXPECT_NEAR(trace::usual_mu(images.back()), -9 - 1.38629, 1e-5);        // 4 x 1000
+  EXPECT_NEAR(trace::usual_mu(tokens[0]), -9 - 0.69315 - 1.03972, 1e-5);  // 2 x 8 x 16
+
+  const trace::Network network = trace::resnet18(2, 64, 64);
+  const Trace usual(write(network));
+  const Trace given(write(network, {.mu = -5}));
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}, network.size() - 1}) {
+    const auto mu_in = [&](const Trace& trace) {
+      return trace::describe_gradient(trace.values(0, trace.layers()[i], Role::grad_output)).mu;
+    };
+    EXPECT_NEAR(mu_in(usual), trace::usual_mu(network[i]), 0.2);
+    EXPECT_NEAR(mu_in(given), -5, 0.2);
+  }
+}
+
+// But for the last layer, whose gradient comes from the loss at once.
+TEST_F(Synthetic, LargestGradientsAreLikeThoseOfRealRuns) {
+  for (const char* name : {"fashion-cnn", "fashion-transformer"}) {
+    const Trace trace(std::string(MANTISSA_SOURCE_DIR "/traces/") + name + ".safetensors");
+    for (const std::uint32_t step : trace.steps()) {
+      for (const trace::Layer& layer : trace.layers()) {
+        if (&layer == &trace.layers().back()) continue;
+        const trace::TensorInfo& gradient = *trace.find(step, layer, Role::grad_output);
+        const double largest = trace::statistics_of(trace.file(), gradient).largest;
+        const double draw = normal_quantile(1 - 1.0 / static_cast<double>(gradient.elements()));
+        trace::NetworkLayer shape;
+        shape.layer = layer;
+        shape.output = gradient.shape;
+        const double expected = std::exp(trace::usual_mu(shape) + trace::SyntheticNumbers{}.sigma * draw);
+        EXPECT_LT(std::fabs(std::log10(largest / expected)), 1.3) << gradient.name;
+      }
+    }
+  }
 }
 
 TEST_F(Synthetic, GradientSparsityOverridesTheReLU) {

@@ -102,6 +102,13 @@ TEST(Record, ReplaysWithTheBitsOfTraining) {
   }
 }
 
+TEST(Record, HasAllOfTheRunsForwardMacs) {
+  const Scratch scratch;
+  const trace::Trace trace(record(test::toy_recipe("fp8"), scratch));
+  EXPECT_EQ(trace.coverage(), 1);
+  EXPECT_TRUE(trace.capture()->notes.empty());
+}
+
 TEST(Record, AnotherArrayOrRecipeIsNotCompared) {
   const Scratch scratch;
   const Recipe recipe = test::toy_recipe("fp8");
