@@ -19,6 +19,7 @@
 #include "sim/cli/settings.hpp"
 #include "sim/cli/size_options.hpp"
 #include "sim/energy/energy_yaml.hpp"
+#include "sim/recipe/recipe_text.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/replay/difference.hpp"
 #include "sim/replay/simulated_check.hpp"
@@ -155,7 +156,9 @@ void run_replay(ReplayOptions& options) {
   report.trace = trace.path().filename().string();
   report.trace_hash = trace.file().hash();
   report.recipe_hash = recipe.hash;
+  report.recipe_keys = recipe_settings(recipe.value);
   report.arch_hash = arch.hash;
+  report.arch_keys = arch.keys;
   report.settings = options.settings.words;
 
   Output out = standard_output();

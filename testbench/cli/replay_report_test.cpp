@@ -34,7 +34,8 @@ TEST(ReplayReport, StepsAddUpToTheWhole) {
   }
   EXPECT_EQ(all["totals"]["cycles"], cycles);
   std::string out = run_mantissa({"replay", cnn}).out;
-  for (std::size_t at = 0; (at = out.find("\n    ")) != std::string::npos;) out.replace(at, 5, " ");  // wrapped
+  for (std::size_t at = 0; (at = out.find("\n    ")) != std::string::npos;)
+    out.replace(at, 5, " ");  // wrapped
   EXPECT_TRUE(contains(out, ", 2 steps, 8 images, ")) << out;
 }
 
@@ -122,6 +123,30 @@ TEST(ReplayReport, TheTimelineIsThatOfTheLongestProduct) {
     EXPECT_EQ(timeline["shown_cycles"], sum);
     EXPECT_LE(timeline.dump().size(), 64000U);
   }
+}
+
+// The keys of a report, written into files, give the same replay.
+TEST(ReplayReport, KeysOfMachineAndRecipeSayAllThatCounts) {
+  const Scratch scratch;
+  const Json report = replay({cnn, "--recipe", "lognormal-sparse", "--arch", "rapid-core", "--set", "depth=4",
+                              "--set", "clock=1GHz", "--set", "errors.rounding=rne", "--set",
+                              "accumulator.format=fp16", "--loss-scale", "7"});
+  std::string arch;
+  for (const auto& [key, value] : report["arch"]["keys"].items())
+    arch.append(key).append(": \"").append(value.get<std::string>()).append("\"\n");
+  EXPECT_TRUE(contains(arch, "depth: \"4\"\n")) << arch;
+  EXPECT_TRUE(contains(arch, "clock: \"1GHz\"\n")) << arch;
+  const std::string recipe = file_of(scratch, "recipe.yaml", "name: x\narithmetic: floating\n");
+  std::vector<std::string> command = {cnn, "--recipe", recipe, "--arch", file_of(scratch, "arch.yaml", arch)};
+  for (const auto& [key, value] : report["recipe"]["keys"].items()) {
+    if (key == "source") continue;  // says nothing of numbers, and may be long
+    command.insert(command.end(), {"--set", "recipe." + key + "=" + value.get<std::string>()});
+  }
+  EXPECT_EQ(report["recipe"]["keys"]["loss_scale.exponent"], "7");
+  EXPECT_EQ(report["recipe"]["keys"]["errors.rounding"], "rne");
+  const Json again = replay(command);
+  EXPECT_EQ(again["layers"], report["layers"]);
+  EXPECT_EQ(again["arch"]["keys"], report["arch"]["keys"]);
 }
 
 TEST(ReplayReport, TheTimelineMayBeThatOfALayer) {
