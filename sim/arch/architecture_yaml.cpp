@@ -45,14 +45,15 @@ void refuse_old_keys(const YamlDocument& document, const YamlMap& root) {
 // A number with a unit, within limits that are shown in that unit.
 void read_quantity(YamlMap& root, const char* key, std::int64_t& value, Unit unit,
                    Limits<std::int64_t> limits) {
-  root.read_with(key, value, [&](const std::string& text) {
+  const auto parse = [&](const std::string& text) {
     const std::int64_t number = parse_quantity(text, unit);
     if (number < limits.min || number > limits.max) {
       throw std::invalid_argument(in_quotes(text) + " is out of range; allowed: " +
                                   quantity_text(limits.min, unit) + ".." + quantity_text(limits.max, unit));
     }
     return number;
-  });
+  };
+  root.read_with(key, value, parse, [unit](std::int64_t number) { return quantity_text(number, unit); });
 }
 
 void read_mapping(YamlMap& root, Architecture& arch) {
@@ -66,6 +67,7 @@ void read_mapping(YamlMap& root, Architecture& arch) {
     if (given) root.refuse("mapping", std::string("mapping: given needs ") + key);
     root.refuse(key, std::string(key) + " goes with mapping: given");
   }
+  if (!given) return;
   root.read_word<BlockOrder>("block_order", blocks.order,
                              {{"m-outside", BlockOrder::m_outside}, {"n-outside", BlockOrder::n_outside}});
   constexpr std::int64_t largest = std::int64_t{1} << 40;
@@ -101,7 +103,9 @@ Architecture read_architecture(const YamlDocument& document) {
   refuse_old_keys(document, root);
   root.require("name");
   root.read("name", arch.name);
-  root.read_with("dataflow", arch.dataflow, [](const std::string& text) { return parse_dataflow(text); });
+  root.read_with(
+      "dataflow", arch.dataflow, [](const std::string& text) { return parse_dataflow(text); },
+      [](Dataflow dataflow) { return std::string(name_of(dataflow)); });
   read_mapping(root, arch);
   root.read("rows", arch.rows, {1, Bounds::side});
   root.read("cols", arch.cols, {1, Bounds::side});
@@ -154,6 +158,7 @@ Loaded<Architecture> load_architecture(const std::string& name_or_path,
   YamlDocument document(file.text, file.path.string());
   for (const Setting& setting : settings) document.set(setting.key, setting.value);
   Loaded<Architecture> loaded{read_architecture(document), sha256(file.text), file.origin};
+  for (const auto& [key, value] : document.values_read()) loaded.keys.push_back({key, value});
   std::string& energy = loaded.value.energy;
   if (is_config_path(energy) && std::filesystem::path(energy).is_relative())
     energy = (file.path.parent_path() / energy).string();

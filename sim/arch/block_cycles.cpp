@@ -100,8 +100,9 @@ class Runs {
 
 class Machine {
  public:
-  Machine(const Architecture& arch, const BlockPlan& plan, const BlockCounts& nonzero, double share)
-      : arch_(arch), plan_(plan), share_(share), runs_(arch, plan, nonzero) {
+  Machine(const Architecture& arch, const BlockPlan& plan, const BlockCounts& nonzero, double share,
+          TimelineRecorder* recorder)
+      : arch_(arch), plan_(plan), share_(share), recorder_(recorder), runs_(arch, plan, nonzero) {
     const Rectangle block = plan.largest_block();
     const int place_bits = plan.job().sum_bits + (needs_x() ? plan.job().x_bits : 0);
     const std::int64_t bytes = packed_bytes(block.elements(), place_bits);
@@ -122,7 +123,7 @@ class Machine {
     result_.b_scope = b.scope;
     const std::int64_t drain_cycles =
         job.statistics == DrainStatistics::none ? arch_.sum_cycles() : arch_.rows;
-    BlockTimeline timeline(arch_, result_.two_blocks, drain_cycles, plan_.blocks());
+    BlockTimeline timeline(arch_, result_.two_blocks, drain_cycles, plan_.blocks(), recorder_);
     GemmCycles& cost = result_.cycles;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Rectangle block = plan_.outputs(steps[i].block);
@@ -234,30 +235,33 @@ class Machine {
   const Architecture& arch_;
   const BlockPlan& plan_;
   double share_;
+  TimelineRecorder* recorder_;
   Runs runs_;
   BlockCost result_;
 };
 
 BlockCost run(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-              const BlockCounts& nonzero, double share, std::span<const std::uint32_t> row_nonzero) {
+              const BlockCounts& nonzero, double share, std::span<const std::uint32_t> row_nonzero,
+              TimelineRecorder* recorder) {
   arch.check();
   const BlockPlan plan(arch, job, mapping, row_nonzero);
-  return Machine(arch, plan, nonzero, share).run();
+  return Machine(arch, plan, nonzero, share, recorder).run();
 }
 
 }  // namespace
 
 BlockCost block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-                       const BlockCounts& nonzero, std::span<const std::uint32_t> row_nonzero) {
+                       const BlockCounts& nonzero, std::span<const std::uint32_t> row_nonzero,
+                       TimelineRecorder* recorder) {
   if (job.skip && job.fp32) throw std::invalid_argument("a layer of FP32 operands skips nothing");
-  return run(arch, job, mapping, nonzero, 1, row_nonzero);
+  return run(arch, job, mapping, nonzero, 1, row_nonzero, recorder);
 }
 
 BlockCost estimated_block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
                                  double share, std::span<const std::uint32_t> row_nonzero) {
   BlockJob dense = job;
   dense.skip = false;
-  return run(arch, dense, mapping, {}, share, row_nonzero);
+  return run(arch, dense, mapping, {}, share, row_nonzero, nullptr);
 }
 
 }  // namespace mantissa

@@ -10,6 +10,7 @@
 #include "sim/arch/block_job.hpp"
 #include "sim/arch/block_loads.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/pass_timeline.hpp"
 
 namespace mantissa {
 
@@ -28,7 +29,8 @@ struct BlockCost {
 // row oh of g, at (b * channels + channel) * OH + oh with the channels of all groups; looked at only where
 // the job is packed.
 BlockCost block_cycles(const Architecture& arch, const BlockJob& job, const BlockMapping& mapping,
-                       const BlockCounts& nonzero, std::span<const std::uint32_t> row_nonzero = {});
+                       const BlockCounts& nonzero, std::span<const std::uint32_t> row_nonzero = {},
+                       TimelineRecorder* recorder = nullptr);
 
 // The same with a guess in place of the skip recurrence, for choosing among mappings: a run takes `share` of
 // its dense time.

@@ -1,62 +1,86 @@
 #include "sim/arch/block_timeline.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 namespace mantissa {
 
 BlockTimeline::BlockTimeline(const Architecture& arch, bool two, std::int64_t drain_cycles,
-                             std::int64_t blocks)
+                             std::int64_t blocks, TimelineRecorder* recorder)
     : arch_(arch),
       two_(two),
       drain_cycles_(drain_cycles),
-      ends_(static_cast<std::size_t>(arch.dram_outstanding)) {
+      ends_(static_cast<std::size_t>(arch.dram_outstanding)),
+      recorder_(recorder) {
   blocks_.reserve(static_cast<std::size_t>(blocks));
 }
 
 // One queue: transfers are issued in order, and their data follows one after the other.
-void BlockTimeline::transfer(std::int64_t bytes, std::uint64_t allowed) {
+void BlockTimeline::transfer(Activity kind, std::int64_t bytes, std::uint64_t allowed) {
   std::uint64_t& end = ends_[transfers_++ % ends_.size()];
   issue_ = std::max({issue_, end, allowed});
-  data_end_ = std::max(issue_ + static_cast<std::uint64_t>(arch_.dram_latency_cycles), data_end_) +
-              static_cast<std::uint64_t>(arch_.data_cycles(bytes));
-  end = data_end_;
+  const std::uint64_t data_start =
+      std::max(issue_ + static_cast<std::uint64_t>(arch_.dram_latency_cycles), data_end_);
+  end = data_end_ = data_start + static_cast<std::uint64_t>(arch_.data_cycles(bytes));
+  show(kind, data_start, data_end_);
   cost_.dram_bytes += static_cast<std::uint64_t>(bytes);
 }
 
 void BlockTimeline::load(const Load& load) {
   if (load.bytes == 0) return;
   const std::uint64_t allowed = load.early ? step_start_ : compute_end_;
-  transfer(load.bytes, steps_ == 1 ? 0 : allowed);
+  transfer(Activity::load, load.bytes, steps_ == 1 ? 0 : allowed);
   loaded_ = data_end_;
 }
 
 void BlockTimeline::write_back() {
   Block& block = blocks_[written_++];
   const std::uint64_t begin = data_end_;
-  transfer(block.bytes, block.drained);
+  transfer(Activity::write_back, block.bytes, block.drained);
   block.written = data_end_;
   write_backs_.push_back({begin, data_end_});
 }
 
-void BlockTimeline::name_idle(std::uint64_t start, std::uint64_t room) {
+void BlockTimeline::name_idle(Activity reason, std::uint64_t& idle, std::uint64_t until) {
+  show(reason, idle, until);
+  const std::uint64_t cycles = until - std::exchange(idle, until);
+  switch (reason) {
+    case Activity::stall_load:
+      cost_.stall_load += cycles;
+      return;
+    case Activity::stall_write_back:
+      cost_.stall_write_back += cycles;
+      return;
+    case Activity::stall_drain:
+      cost_.stall_drain += cycles;
+      return;
+    case Activity::compute:
+    case Activity::load:
+    case Activity::write_back:
+    case Activity::drain:
+      break;
+  }
+  throw std::logic_error("the array does not stand still for this");
+}
+
+void BlockTimeline::name_idle_until_step(std::uint64_t start, std::uint64_t room) {
   std::uint64_t idle = compute_end_;
-  cost_.stall_drain += next_start_ - idle;
-  idle = next_start_;
+  name_idle(Activity::stall_drain, idle, next_start_);
   if (room > idle) {
     const std::uint64_t drained = std::clamp(blocks_[block_ - (two_ ? 2 : 1)].drained, idle, room);
-    cost_.stall_drain += drained - idle;
-    cost_.stall_write_back += room - drained;
-    idle = room;
+    name_idle(Activity::stall_drain, idle, drained);
+    name_idle(Activity::stall_write_back, idle, room);
   }
-  std::uint64_t written = 0;
-  for (const Interval& each : write_backs_) {
+  for (const Interval& each : write_backs_) {  // in order, and none at the same time as another
     const std::uint64_t begin = std::max(each.begin, idle);
     const std::uint64_t end = std::min(each.end, start);
-    if (end > begin) written += end - begin;
+    if (end <= begin) continue;
+    name_idle(Activity::stall_load, idle, begin);
+    name_idle(Activity::stall_write_back, idle, end);
   }
   std::erase_if(write_backs_, [&](const Interval& each) { return each.end <= start; });
-  cost_.stall_write_back += written;
-  cost_.stall_load += start - idle - written;
+  name_idle(Activity::stall_load, idle, start);
 }
 
 void BlockTimeline::step(const Step& step) {
@@ -83,19 +107,21 @@ void BlockTimeline::step(const Step& step) {
   if (step.opens_block && in_the_way >= 0) room = blocks_[in_the_way].written;
 
   step_start_ = std::max({next_start_, loaded_, room});
-  name_idle(step_start_, room);
+  name_idle_until_step(step_start_, room);
+  if (recorder_ != nullptr) recorder_->step(step_start_);
   compute_end_ = next_start_ = step_start_;
   if (!step.opens_block) return;
   sums_in_c_ = step_start_;
   x_here_ = 0;
   if (step.x_bytes == 0) return;
-  transfer(step.x_bytes, step_start_);
+  transfer(Activity::load, step.x_bytes, step_start_);
   x_here_ = data_end_;
 }
 
 void BlockTimeline::tile(std::uint64_t compute, bool exchange) {
-  cost_.stall_drain += next_start_ - compute_end_;
+  name_idle(Activity::stall_drain, compute_end_, next_start_);
   compute_end_ = next_start_ + compute;
+  show(Activity::compute, next_start_, compute_end_);
   cost_.compute += compute;
   next_start_ = compute_end_;
   if (!exchange) return;
@@ -108,18 +134,16 @@ void BlockTimeline::tile(std::uint64_t compute, bool exchange) {
 void BlockTimeline::close_block(std::int64_t tiles, std::int64_t bytes) {
   const std::uint64_t before = blocks_.empty() ? 0 : blocks_.back().drained;
   const std::uint64_t start = std::max({sums_in_c_, x_here_, before});
-  blocks_.push_back(
-      {.drained = start + static_cast<std::uint64_t>(tiles * drain_cycles_ + arch_.pipe_latency),
-       .written = 0,
-       .bytes = bytes});
+  const auto cycles = static_cast<std::uint64_t>(tiles * drain_cycles_ + arch_.pipe_latency);
+  blocks_.push_back({.drained = start + cycles, .written = 0, .bytes = bytes});
+  show(Activity::drain, start, start + cycles);
 }
 
 void BlockTimeline::finish(GemmCycles& cost) {
-  const std::uint64_t drained = blocks_.back().drained;
-  const std::uint64_t idle = std::max(compute_end_, drained);
-  cost_.stall_drain += idle - compute_end_;
+  std::uint64_t idle = compute_end_;
+  name_idle(Activity::stall_drain, idle, std::max(idle, blocks_.back().drained));
   while (written_ < static_cast<std::int64_t>(blocks_.size())) write_back();
-  cost_.stall_write_back += data_end_ - idle;
+  name_idle(Activity::stall_write_back, idle, data_end_);
   cost.compute = cost_.compute;
   cost.stall_load = cost_.stall_load;
   cost.stall_write_back = cost_.stall_write_back;

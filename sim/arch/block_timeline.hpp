@@ -6,13 +6,16 @@
 #include <vector>
 
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/pass_timeline.hpp"
 
 namespace mantissa {
 
 class BlockTimeline {
  public:
-  // `two`: C holds two blocks. `drain_cycles`: of the rows of a tile. Keeps a reference.
-  BlockTimeline(const Architecture& arch, bool two, std::int64_t drain_cycles, std::int64_t blocks);
+  // `two`: C holds two blocks. `drain_cycles`: of the rows of a tile. Keeps a reference. `recorder`: is told
+  // all, if somebody looks.
+  BlockTimeline(const Architecture& arch, bool two, std::int64_t drain_cycles, std::int64_t blocks,
+                TimelineRecorder* recorder = nullptr);
 
   struct Load {
     std::int64_t bytes = 0;
@@ -39,17 +42,17 @@ class BlockTimeline {
     std::uint64_t written = 0;
     std::int64_t bytes = 0;
   };
-  // When data moves; of write-backs only.
-  struct Interval {
-    std::uint64_t begin = 0;  // the transfer before has ended
-    std::uint64_t end = 0;
-  };
 
-  void transfer(std::int64_t bytes, std::uint64_t allowed);
+  void show(Activity activity, std::uint64_t begin, std::uint64_t end) {
+    if (recorder_ != nullptr) recorder_->add(activity, begin, end);
+  }
+  // Idle cycles of the array for one reason; `idle` moves to the first cycle behind them.
+  void name_idle(Activity reason, std::uint64_t& idle, std::uint64_t until);
+  void transfer(Activity kind, std::int64_t bytes, std::uint64_t allowed);
   void load(const Load& load);
   void write_back();  // of the oldest block that has not been
   // Names the idle cycles from the end of compute to a step's start.
-  void name_idle(std::uint64_t start, std::uint64_t room);
+  void name_idle_until_step(std::uint64_t start, std::uint64_t room);
 
   const Architecture& arch_;
   bool two_;
@@ -65,7 +68,7 @@ class BlockTimeline {
   std::uint64_t issue_ = 0;            // of the last transfer
   std::uint64_t data_end_ = 0;         // of the last transfer
   std::uint64_t loaded_ = 0;           // all loads so far
-  std::vector<Interval> write_backs_;  // that may still matter
+  std::vector<Interval> write_backs_;  // that may still matter, each from the end of the transfer before it
 
   std::uint64_t step_start_ = 0;
   std::uint64_t compute_end_ = 0;
@@ -75,6 +78,7 @@ class BlockTimeline {
   std::uint64_t x_here_ = 0;
   bool first_tile_ = false;  // of the step
   GemmCycles cost_;
+  TimelineRecorder* recorder_;
 };
 
 }  // namespace mantissa

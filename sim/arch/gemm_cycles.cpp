@@ -160,7 +160,7 @@ std::int64_t step_length(const Architecture& arch, const GemmShape& shape) {
 }
 
 GemmCycles gemm_cycles(const Architecture& arch, const GemmShape& shape, bool skip,
-                       std::span<const std::uint16_t> nonzero) {
+                       std::span<const std::uint16_t> nonzero, TimelineRecorder* recorder) {
   const Cut cut(arch, shape);  // checks both
   const std::int64_t counts = shape.m * ceil_div(shape.k, arch.window);
   if (skip && static_cast<std::int64_t>(nonzero.size()) != counts) {
@@ -175,7 +175,7 @@ GemmCycles gemm_cycles(const Architecture& arch, const GemmShape& shape, bool sk
                     text_of(shape), steps, max_gemm_steps));
   }
   RowSteps row(arch, shape, cut, skip, nonzero);
-  GemmTimeline timeline(arch);
+  GemmTimeline timeline(arch, recorder);
   GemmCycles cost;
   std::int64_t c_bytes = 0;  // of the tile before
   for (std::int64_t tile_row = 0; tile_row < cut.tile_rows; ++tile_row) {

@@ -26,6 +26,8 @@ struct GemmShape {
   friend bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 
+class TimelineRecorder;  // pass_timeline.hpp
+
 struct GemmCycles {
   std::uint64_t compute = 0;
   std::uint64_t stall_load = 0;
@@ -61,7 +63,7 @@ std::int64_t step_length(const Architecture& arch, const GemmShape& shape);
 // `nonzero` has one count per row of A and window of k, row-major; it is looked at only with `skip`, and may
 // be empty without. Throws std::invalid_argument for what does not fit.
 GemmCycles gemm_cycles(const Architecture& arch, const GemmShape& shape, bool skip,
-                       std::span<const std::uint16_t> nonzero);
+                       std::span<const std::uint16_t> nonzero, TimelineRecorder* recorder = nullptr);
 
 // Other simulators' conventions: compute cycles only.
 struct FoldCycles {

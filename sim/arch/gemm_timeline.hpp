@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/pass_timeline.hpp"
 
 namespace mantissa {
 
@@ -20,8 +21,9 @@ struct GemmStep {
 
 class GemmTimeline {
  public:
-  // Keeps a reference.
-  explicit GemmTimeline(const Architecture& arch) : arch_(arch) {}
+  // Keeps a reference. `recorder`: is told all, if somebody looks.
+  explicit GemmTimeline(const Architecture& arch, TimelineRecorder* recorder = nullptr)
+      : arch_(arch), recorder_(recorder) {}
 
   void step(const GemmStep& step);
   // Drains and writes the last tile; compute, stalls and DRAM bytes go to `cost`.
@@ -38,13 +40,17 @@ class GemmTimeline {
     std::uint64_t written = 0;
   };
 
+  void show(Activity activity, std::uint64_t begin, std::uint64_t end) {
+    if (recorder_ != nullptr) recorder_->add(activity, begin, end);
+  }
   void load(std::int64_t bytes);
   void write_back(Output& output, std::int64_t bytes);
-  void transfer(std::int64_t bytes, std::uint64_t not_before);
+  void transfer(Activity kind, std::int64_t bytes, std::uint64_t not_before);
   // Names the idle cycles from `idle` until the drain is done; returns the first cycle that is left.
   std::uint64_t stall_on_drain(std::uint64_t idle, const Output& output);
 
   const Architecture& arch_;
+  TimelineRecorder* recorder_;
   std::uint64_t dma_free_ = 0;
   std::uint64_t compute_start_ = 0;  // of the last step
   std::uint64_t compute_end_ = 0;

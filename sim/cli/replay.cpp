@@ -19,6 +19,7 @@
 #include "sim/cli/settings.hpp"
 #include "sim/cli/size_options.hpp"
 #include "sim/energy/energy_yaml.hpp"
+#include "sim/recipe/recipe_text.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/replay/difference.hpp"
 #include "sim/replay/simulated_check.hpp"
@@ -50,6 +51,7 @@ struct ReplayOptions {
   std::vector<std::uint32_t> steps;
   std::string rtl;
   bool staging = false;
+  std::string timeline;
   bool layers = false;
   bool json = false;
   replay::SizeLimits limits;
@@ -138,6 +140,7 @@ void run_replay(ReplayOptions& options) {
                              .threads = options.threads,
                              .steps = options.steps,
                              .staging = options.staging,
+                             .timeline = options.timeline,
                              .limits = options.limits},
                             [&](std::size_t done, std::size_t total, const std::string& what) {
                               progress.show(done, total, what);
@@ -153,7 +156,9 @@ void run_replay(ReplayOptions& options) {
   report.trace = trace.path().filename().string();
   report.trace_hash = trace.file().hash();
   report.recipe_hash = recipe.hash;
+  report.recipe_keys = recipe_settings(recipe.value);
   report.arch_hash = arch.hash;
+  report.arch_keys = arch.keys;
   report.settings = options.settings.words;
 
   Output out = standard_output();
@@ -213,6 +218,10 @@ void add_replay(CLI::App& program) {
   add_size_limits(*command, options->limits);
   command->add_flag("--staging", options->staging,
                     "also show the speed-up for Depth 1, 2, 4 and Port 2, 4, 8, 16 beside its bound");
+  command
+      ->add_option("--timeline", options->timeline,
+                   "layer whose longest product the report's timeline shows; without it, the longest of all")
+      ->type_name("LAYER");
   command->add_option("--rtl", options->rtl, "directory of the RTL for the engines rtl and lockstep")
       ->type_name("DIR");
   command->add_option("--out", options->out, "directory for report.json, layers.csv, report.html and plots")

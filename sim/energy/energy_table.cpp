@@ -156,6 +156,7 @@ Energy& Energy::operator+=(const Energy& other) {
     throw std::invalid_argument("energies of the tables " + in_quotes(table) + " and " +
                                 in_quotes(other.table) + " do not add up");
   }
+  has_total = has_total && other.has_total;
   for (const EnergyComponent& add : other.components) {
     const auto place = std::lower_bound(
         components.begin(), components.end(), add.name,

@@ -70,7 +70,11 @@ struct EnergyComponent {
 struct Energy {
   std::string table;
   std::vector<EnergyComponent> components;  // in the order of the component's name
+  // Parts are all that is known where the machine was modelled without its memory: a sum of them would pass
+  // for the energy of a machine.
+  bool has_total = true;
 
+  // Of the parts, also where these are not all.
   double total_pj() const;
   double derived_pj() const;
   // Throws std::invalid_argument for energies of different tables; one without a table takes the other's.

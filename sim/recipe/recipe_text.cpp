@@ -4,6 +4,7 @@
 
 #include "sim/recipe/recipe_words.hpp"
 #include "sim/support/sha256.hpp"
+#include "sim/support/yaml_document.hpp"
 
 namespace mantissa {
 namespace {
@@ -110,6 +111,33 @@ std::string compression_line(const CompressionRule& rule) {
       .line();
 }
 
+// As YAML says it in one line.
+std::string text_of(const YamlNode& node) {
+  std::string text;
+  switch (node.kind) {
+    case YamlNode::Kind::scalar:
+      return node.text;
+    case YamlNode::Kind::list:
+      for (const YamlNode& item : node.values) text += (text.empty() ? "" : ", ") + text_of(item);
+      return "[" + text + "]";
+    case YamlNode::Kind::map:
+      for (std::size_t i = 0; i < node.keys.size(); ++i)
+        text += (i == 0 ? "" : ", ") + node.keys[i] + ": " + text_of(node.values[i]);
+      return "{" + text + "}";
+  }
+  return text;
+}
+
+void add_settings(const YamlNode& map, const std::string& path, std::vector<Setting>& settings) {
+  for (std::size_t i = 0; i < map.keys.size(); ++i) {
+    if (map.values[i].kind == YamlNode::Kind::map) {
+      add_settings(map.values[i], path + map.keys[i] + ".", settings);
+    } else {
+      settings.push_back({path + map.keys[i], text_of(map.values[i])});
+    }
+  }
+}
+
 }  // namespace
 
 std::string recipe_content(const Recipe& recipe) {
@@ -138,6 +166,12 @@ std::string recipe_content(const Recipe& recipe) {
                 .line();
   }
   return text;
+}
+
+std::vector<Setting> recipe_settings(const Recipe& recipe) {
+  std::vector<Setting> settings = {{"name", recipe.name}, {"source", recipe.source}};
+  add_settings(YamlDocument(recipe_content(recipe), recipe.name).root(), "", settings);
+  return settings;
 }
 
 std::string recipe_digest(const Recipe& recipe) { return sha256(recipe_content(recipe)); }

@@ -12,6 +12,7 @@
 #include "models/tensor/nonzero_counts.hpp"
 #include "models/tensor/products.hpp"
 #include "models/tensor/scale_values.hpp"
+#include "sim/replay/accumulator_sample.hpp"
 #include "sim/replay/accuracy.hpp"
 
 namespace mantissa::replay {
@@ -25,13 +26,14 @@ constexpr std::int64_t part_elements = std::int64_t{1} << 22;
 class GroupProduct {
  public:
   GroupProduct(const GemmPass& pass, const LayerPlan& plan, const Step& step, const Architecture& arch,
-               std::int64_t group, GemmPassResult& result)
+               std::int64_t group, GemmPassResult& result, AccumulatorSample& sample)
       : pass_(pass),
         plan_(plan),
         step_(step),
         arch_(arch),
         group_(group),
         result_(result),
+        sample_(sample),
         sides_(result.sides) {
     const std::int64_t outputs = sides_.m * sides_.n;
     sums_ = std::span(result.sums).subspan(group * outputs, outputs);
@@ -52,6 +54,7 @@ class GroupProduct {
   void run_by_rows() {
     const Rectangle whole_b{0, sides_.k, 0, sides_.n};
     const Lowered b = lower(*pass_.second, GemmSide::b, whole_b);
+    if (b.encoded) sample_.multiply_with(*b.encoded);
     // Whole tile rows, so that every output keeps its tile's number.
     const std::int64_t tile_row = arch_.rows * std::max<std::int64_t>(1, 192 / arch_.rows);
     const std::int64_t step = std::max<std::int64_t>(1, part_elements / sides_.k / tile_row) * tile_row;
@@ -60,8 +63,10 @@ class GroupProduct {
       const Lowered a = lower(*pass_.first, GemmSide::a, part);
       count_nonzero(a, part.rows());
       const std::int64_t tile = first_tile() + row / arch_.rows * ((sides_.n + arch_.cols - 1) / arch_.cols);
-      multiply(a, b, part.rows(), sides_.n, tile, sums_.subspan(row * sides_.n, part.rows() * sides_.n),
-               reference_.subspan(row * sides_.n, part.rows() * sides_.n));
+      const std::span<float> sums = sums_.subspan(row * sides_.n, part.rows() * sides_.n);
+      const std::span<double> reference = reference_.subspan(row * sides_.n, part.rows() * sides_.n);
+      multiply(a, b, part.rows(), sides_.n, tile, sums, reference);
+      look_at_sums(a, row, sums, reference);
     }
   }
 
@@ -78,6 +83,8 @@ class GroupProduct {
       std::vector<float> sums(sides_.m * part.cols());
       std::vector<double> reference(sums.size());
       multiply(a, b, sides_.m, part.cols(), first_tile(), sums, reference);
+      if (b.encoded) sample_.multiply_with(*b.encoded);
+      look_at_sums(a, 0, sums, reference);
       for (std::int64_t row = 0; row < sides_.m; ++row) {
         std::copy_n(sums.begin() + row * part.cols(), part.cols(), sums_.begin() + row * sides_.n + col);
         std::copy_n(reference.begin() + row * part.cols(), part.cols(),
@@ -123,12 +130,22 @@ class GroupProduct {
         gemm({m, n, sides_.k}, a.operand(), b.operand(), options, sums, step_.threads).suppressed;
   }
 
+  void look_at_sums(const Lowered& a, std::int64_t first_row, std::span<const float> sums,
+                    std::span<const double> reference) {
+    if (a.encoded) {
+      sample_.add(*a.encoded, first_row, sums);
+    } else {
+      sample_.add(reference, sums);
+    }
+  }
+
   const GemmPass& pass_;
   const LayerPlan& plan_;
   const Step& step_;
   const Architecture& arch_;
   std::int64_t group_;
   GemmPassResult& result_;
+  AccumulatorSample& sample_;
   PassSides sides_;
   std::span<float> sums_;
   std::span<double> reference_;
@@ -248,8 +265,10 @@ GemmPassResult run_gemm_pass(const GemmPass& pass, LayerPlan& plan, const Step& 
   result.reference.resize(result.sums.size());
   result.nonzero.resize(groups);
   result.a_elements = groups * m * k;
+  AccumulatorSample sample(result.sides, groups, step.threads);
   for (std::int64_t group = 0; group < groups; ++group)
-    GroupProduct(pass, plan, step, arch, group, result).run();
+    GroupProduct(pass, plan, step, arch, group, result, sample).run();
+  result.accumulator = sample.error();
   add_bias(pass, result);
   drain(pass, plan, step, result);
 

@@ -43,6 +43,7 @@ struct GemmPassResult {
   std::uint64_t a_nonzero = 0;
   std::uint64_t a_elements = 0;
   Accuracy accuracy;
+  AccumulatorError accumulator;  // of the sums before bias and drain
 };
 
 // The golden kernels. Memory beyond the results is bounded: A or B is lowered part by

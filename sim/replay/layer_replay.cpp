@@ -6,7 +6,6 @@
 #include "models/kernels/quantize.hpp"
 #include "sim/arch/norm_cycles.hpp"
 #include "sim/replay/accuracy.hpp"
-#include "sim/replay/pass_cost.hpp"
 #include "sim/replay/pass_work.hpp"
 #include "sim/replay/update_pass.hpp"
 #include "sim/support/user_text.hpp"
@@ -187,7 +186,7 @@ void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
   if (check_ != nullptr) check_->run(pass, result, layer.plan, step, place(step, layer));
   own_results_.compare(step.number, *layer.layer, pass, result);
 
-  PassCost cost = cost_of(pass, result, layer.plan, arch_, step.threads);
+  const PassCost cost = cost_of(pass, result, layer.plan, arch_, step.threads);
   PassReport out = report_of(step, layer, pass.pass);
   out.gemm = shape_of(pass, result);
   out.groups = pass.geometry.groups;
@@ -195,14 +194,17 @@ void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
   out.cost = cost.cost;
   out.dense_cycles = cost.dense_cycles;
   out.scheduled_macs = cost.scheduled_macs;
-  out.mapping = std::move(cost.mapping);
+  out.mapping = cost.mapping;
   out.suppressed = result.suppressed;
   if (!integers && result.a_elements != 0)
     out.operand_sparsity = 1 - static_cast<double>(result.a_nonzero) / static_cast<double>(result.a_elements);
   const double slots = static_cast<double>(arch_.rows) * arch_.cols * static_cast<double>(out.cost.cycles());
   out.utilization = slots == 0 ? 0 : static_cast<double>(out.cost.macs) / slots;
   out.accuracy = result.accuracy;
+  out.accumulator = result.accumulator;
   out.energy = energy_of(gemm_actions(arch_, gemm_work(pass, result, cost.cost, layer.plan, arch_, made)));
+  for (Energy& energy : out.energy) energy.has_total = arch_.dataflow == Dataflow::os_skip;
+  show_timeline(pass, result, layer.plan, cost, out);
   report_.passes.push_back(std::move(out));
 
   if (!options_.staging) return;
@@ -214,6 +216,20 @@ void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
       staging_.add_gradient(m, n, k, counts, 1, options_.threads);
     }
   }
+}
+
+void LayerReplay::show_timeline(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                                const PassCost& cost, const PassReport& out) {
+  if (arch_.dataflow != Dataflow::os_skip) return;
+  if (!options_.timeline.empty() && out.layer != options_.timeline) return;
+  std::optional<TimelineReport>& longest = report_.timeline;
+  if (longest && out.cost.cycles() <= longest->cost.cycles()) return;
+  longest = {.step = out.step,
+             .layer = out.layer,
+             .pass = out.pass,
+             .mapping = out.mapping,
+             .cost = out.cost,
+             .timeline = timeline_of(pass, result, plan, arch_, cost, options_.threads)};
 }
 
 void LayerReplay::run_norm(const Step& step, PlannedLayer& layer) {

@@ -10,6 +10,7 @@
 #include "sim/energy/energy_actions.hpp"
 #include "sim/replay/cross_check.hpp"
 #include "sim/replay/own_run.hpp"
+#include "sim/replay/pass_cost.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/replay/step_plan.hpp"
 
@@ -34,6 +35,9 @@ class LayerReplay {
   // `made` are the operands that were quantized for this pass first.
   void run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
                 std::initializer_list<const RecordedOperand*> made);
+  // Where this pass takes longer than all before it, and is one of those that somebody wants to see.
+  void show_timeline(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                     const PassCost& cost, const PassReport& out);
   // After the weight gradient, where the machine has units for it.
   void run_update(const Step& step, const PlannedLayer& layer, std::int64_t parameters);
   // Quantizes the results and reports. `made` is the operand that was quantized for this pass first.

@@ -10,6 +10,9 @@
 namespace mantissa::replay {
 namespace {
 
+// Enough to see what repeats; a report stays small.
+constexpr std::size_t timeline_intervals = 1500;
+
 int sum_bits(const GemmPass& pass, const LayerPlan& plan, std::int64_t k) {
   const ElementType a = pass.first->encoded.type();
   if (a.is_integer()) return int_mac_acc_bits;
@@ -32,7 +35,7 @@ PassCost blocks_cost(const GemmPass& pass, const GemmPassResult& result, const L
   BlockJob job = block_job(pass, result, plan);
   const std::vector<std::uint32_t> rows = packed_rows(pass, threads);
   const MappedCost best = mapped_cost(arch, job, block_counts(pass, result, arch, threads), rows);
-  PassCost cost{.cost = best.cost.cycles, .mapping = text_of(best)};
+  PassCost cost{.cost = best.cost.cycles, .mapping = text_of(best), .blocks = best.mapping};
   cost.dense_cycles = cost.cost.cycles();
   if (job.skip) {
     job.skip = false;
@@ -55,6 +58,19 @@ GemmCycles group_cost(const Architecture& arch, const GemmShape& shape, bool ski
 }
 
 }  // namespace
+
+PassTimeline timeline_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                         const Architecture& arch, const PassCost& cost, int threads) {
+  TimelineRecorder recorder(timeline_intervals);
+  if (cost.blocks) {
+    block_cycles(arch, block_job(pass, result, plan), *cost.blocks, block_counts(pass, result, arch, threads),
+                 packed_rows(pass, threads), &recorder);
+  } else if (arch.dataflow == Dataflow::os_skip) {
+    for (const std::vector<std::uint16_t>& nonzero : result.nonzero)
+      recorder.shift(gemm_cycles(arch, shape_of(pass, result), pass.skip, nonzero, &recorder).cycles());
+  }
+  return recorder.result();
+}
 
 std::vector<std::uint32_t> packed_rows(const GemmPass& pass, int threads) {
   if (!pass.packed) return {};

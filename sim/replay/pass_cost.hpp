@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/arch/block_cycles.hpp"
@@ -14,10 +15,15 @@ struct PassCost {
   std::uint64_t dense_cycles = 0;    // with skipping off
   std::uint64_t scheduled_macs = 0;  // without holes where the machine leaves them out
   std::string mapping;               // how it was cut; empty: as the first machine does
+  std::optional<BlockMapping> blocks;
 };
 
 PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                  const Architecture& arch, int threads);
+
+// What it does with this time; of a dataflow without memory nothing.
+PassTimeline timeline_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
+                         const Architecture& arch, const PassCost& cost, int threads);
 
 // What the second machine's closed form needs to know of A; nothing where the pass skips nothing.
 BlockCounts block_counts(const GemmPass& pass, const GemmPassResult& result, const Architecture& arch,

@@ -1,19 +1,17 @@
 #include "sim/replay/replay.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 
 #include "models/parallel/parallel.hpp"
-#include "sim/recipe/recipe_text.hpp"
 #include "sim/replay/buffer_check.hpp"
 #include "sim/replay/layer_replay.hpp"
 #include "sim/replay/norm_fusion.hpp"
+#include "sim/replay/report_notes.hpp"
+#include "sim/support/user_text.hpp"
 
 namespace mantissa::replay {
 namespace {
@@ -33,68 +31,16 @@ std::vector<std::uint32_t> chosen_steps(const trace::Trace& trace, const Options
   return steps;
 }
 
-// A run promises its own bits only with its own array.
-void note_run(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
-              const Options& options, ReplayReport& report) {
-  if (!trace.run()) return;
-  const trace::Run& run = *trace.run();
-  if (run.run_seed && *run.run_seed != options.seed) {
-    report.notes.emplace_back("the trace names its own seed, " + std::to_string(*run.run_seed) +
-                              ", which is used in place of " + std::to_string(options.seed));
+void check_timeline(const trace::Trace& trace, const Options& options) {
+  if (options.timeline.empty()) return;
+  std::string known;
+  for (const trace::Layer& layer : trace.layers()) {
+    if (!multiplies(layer.kind)) continue;
+    if (layer.name == options.timeline) return;
+    known += (known.empty() ? "" : ", ") + layer.name;
   }
-  if (std::exp2(std::round(std::log2(run.loss_scale))) != run.loss_scale) {
-    report.notes.emplace_back(
-        "the trace's loss scale is not a power of two; the nearest power of two is used for its gradients");
-  }
-  if ((run.rows && *run.rows != arch.rows) || (run.cols && *run.cols != arch.cols)) {
-    const auto side = [](std::optional<int> size) { return size ? std::to_string(*size) : std::string("?"); };
-    report.notes.emplace_back("the trace was recorded on an array of " + side(run.rows) + " x " +
-                              side(run.cols) + ", this one is " + std::to_string(arch.rows) + " x " +
-                              std::to_string(arch.cols) + ": stochastic roundings differ from the run's");
-  }
-  if (run.recipe.empty() || run.recipe_digest == recipe_digest(recipe)) return;
-  if (run.recipe != recipe.name) {
-    report.notes.emplace_back("the trace was recorded with recipe " + run.recipe + ", replayed with " +
-                              recipe.name);
-  } else if (run.recipe_digest.empty()) {
-    report.notes.emplace_back("the trace has no digest of its recipe " + run.recipe +
-                              ": results are not compared with the run's");
-  } else {
-    report.notes.emplace_back("the trace was recorded with a different recipe named " + run.recipe +
-                              ": results are not compared with the run's");
-  }
-}
-
-void note_capture(const trace::Trace& trace, ReplayReport& report) {
-  if (const std::optional<double> coverage = trace.coverage(); coverage && *coverage < 1) {
-    report.notes.push_back(
-        fmt::format("the trace has {:.1f} % of the forward multiply-accumulates that its model executed: the "
-                    "rest is in no figure",
-                    100 * *coverage));
-  }
-  if (!trace.capture()) return;
-  for (const std::string& note : trace.capture()->notes) report.notes.push_back("capture: " + note);
-}
-
-void note_dataflow(const Architecture& arch, ReplayReport& report) {
-  if (arch.dataflow == Dataflow::os_skip) return;
-  report.notes.emplace_back(
-      "dataflow " + std::string(name_of(arch.dataflow)) +
-      " is another simulator's convention for compute cycles: its GEMMs have no stalls, no SRAM "
-      "and no DRAM, neither in bytes nor in energy");
-}
-
-void note_recipe(const Recipe& recipe, ReplayReport& report) {
-  if (recipe.compression) {
-    report.notes.emplace_back(
-        "gradient compression acts between machines, after the weight gradient: these "
-        "cycles and this energy do not include it");
-  }
-  if (recipe.sampling) {
-    report.notes.emplace_back(
-        "double sampling acts on the data set before it reaches the array: the recorded inputs "
-        "are quantized as the recipe's activations");
-  }
+  throw std::invalid_argument(trace.path().string() + ": there is no layer " + in_quotes(options.timeline) +
+                              " with products for a timeline; allowed: " + known);
 }
 
 std::int64_t images_of(const trace::Trace& trace, std::uint32_t step) {
@@ -134,6 +80,10 @@ struct Merged {
 template <class T>
 void append(std::vector<T>& all, std::vector<T>& more) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+void keep_longer(std::optional<TimelineReport>& longest, std::optional<TimelineReport>& other) {
+  if (other && (!longest || other->cost.cycles() > longest->cost.cycles())) longest = std::move(other);
 }
 
 // Of a small trace layers run side by side, since its hundreds of short loops are not worth sharing; of a
@@ -180,6 +130,7 @@ Merged run_layers(const trace::Trace& trace, const Recipe& recipe, const Archite
     append(report.notes, part.report.notes);
     report.run_bits.compared += part.report.run_bits.compared;
     report.run_bits.different += part.report.run_bits.different;
+    keep_longer(report.timeline, part.report.timeline);
     add(merged.actions, part.merged.actions);
     merged.staging += part.merged.staging;
   }
@@ -202,11 +153,9 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   report.peak_bytes_per_cycle = static_cast<double>(arch.dram_burst_bytes) / arch.dram_burst_cycles.value();
   report.tables = tables;
   report.seed = trace.run() && trace.run()->run_seed ? *trace.run()->run_seed : options.seed;
-  note_run(trace, recipe, arch, options, report);
-  note_capture(trace, report);
-  note_recipe(recipe, report);
-  note_dataflow(arch, report);
+  note_inputs(trace, recipe, arch, options, report);
 
+  check_timeline(trace, options);
   const std::vector<std::uint32_t> steps = chosen_steps(trace, options);
   const double largest_layer = check_size(trace, steps, options.limits);
   std::vector<PlannedLayer> layers;  // of all steps
@@ -223,7 +172,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
       if (recipe.norm.kind == NormRule::Kind::range) add_norm(trace, step, *planned.layer, needs);
       layers.push_back(std::move(planned));
     }
-    report.images += images_of(trace, step);
+    report.steps.push_back({step, images_of(trace, step)});
   }
   if (check != nullptr) check->prepare(recipe, arch, needs);
 
@@ -232,6 +181,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
     throw std::invalid_argument(trace.path().string() + ": no pass can be run; " +
                                 (report.notes.empty() ? "it has no layers" : report.notes.back()));
   }
+  warn_of_results(report);
   // With the prices that rules gave for this recipe's formats.
   for (EnergyTable& table : report.tables) table = priced_for(table, merged.actions);
   if (options.staging) report.staging = merged.staging.points();

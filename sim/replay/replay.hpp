@@ -22,6 +22,7 @@ struct Options {
   int threads = 1;
   std::vector<std::uint32_t> steps;  // none: all
   bool staging = false;              // also the speed-up for other depths and ports
+  std::string timeline;              // layer whose longest product has one; empty: the longest of all
   SizeLimits limits = {};
 };
 

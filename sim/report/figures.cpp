@@ -26,7 +26,7 @@ const std::vector<Figure>& figures() {
      {.totals = &Totals::passes}, "passes summed"},
     {"macs",                    "MACs",   0, neither, 1,  11, 0,  {},                     {5, "MACs"},               {1, "MACs"},
      {.cost = &GemmCycles::macs}, "multiply-accumulates executed", {}, products_only},
-    {"skipped_macs",            "MACs",   0, neither, 2,  12, 7,  {1, "skip", share},     {6, "skipped", share},     {2, "skipped", share},
+    {"skipped_macs",            "MACs",   0, neither, 2,  12, 7,  {1, "skip", share},     {6, "skip", share},        {2, "skipped", share},
      {.cost = &GemmCycles::skipped}, "multiply-accumulates left out because A is zero", {"macs", "skipped_macs"}},
     {"cycles",                  "cycles", 0, smaller, 4,  1,  1,  {2, "cycles"},          {1, "cycles"},             {3, "cycles"},
      {.cost = &GemmCycles::cycles}, "computing and stalls"},
@@ -67,14 +67,15 @@ const std::vector<Figure>& figures() {
      {.pass = [](const PassReport& of) { return of.cost.steps; }}, "parts that fit the buffers"},
     {"time_s",                  "s",      0, smaller, 0,  0,  0,  {},                     {2, "time"},               {},
      {.totals = &Totals::seconds}, "cycles at the architecture's clock"},
-    {"tops",                    "TOPS",   3, larger,  0,  8,  0,  {},                     {8, "TOPS"},               {},
+    {"dense_equivalent_tops",   "TOPS",   3, larger,  0,  8,  0,  {},                     {8, "TOPS eq"},            {},
+     {.totals = &Totals::dense_tops}, "two operations per MAC, as if skipped ones had been executed, too"},
+    {"tops",                    "TOPS",   3, larger,  0,  9,  0,  {},                     {8, "exec"},               {},
      {.totals = &Totals::tops}, "two operations per executed MAC"},
-    {"dense_equivalent_tops",   "TOPS",   3, larger,  0,  9,  0,  {},                     {},                        {},
-     {.totals = &Totals::dense_tops}, "as if skipped MACs had been executed, too"},
     {"energy_total_pj",         "J",      0, smaller, 24, 24, 9,  {7, "energy"},          {10, "energy"},            {11, "energy"},
-     {.energy = [](const Energy& of, const GemmCycles&) { return of.total_pj(); }}, "of all components"},
+     {.energy = [](const Energy& of, const GemmCycles&) { return total_energy_pj(of); }}, "of all components"},
     {"energy_derived_pj",       "J",      0, neither, 25, 0,  0,  {},                     {},                        {},
-     {.energy = [](const Energy& of, const GemmCycles&) { return of.derived_pj(); }}, "that rests on derived prices"},
+     {.energy = [](const Energy& of, const GemmCycles&) { return of.has_total ? of.derived_pj() : no_value; }},
+     "that rests on derived prices"},
     {"derived_share",           "%",      0, neither, 0,  27, 0,  {},                     {},                        {},
      {.energy = [](const Energy& of, const GemmCycles&) { return derived_share(of); }}, "energy that rests on derived prices"},
     {"pj_per_mac_executed",     "pJ",     2, smaller, 26, 25, 10, {8, "pJ/MAC"},          {},                        {12, "pJ/MAC"},
@@ -84,13 +85,24 @@ const std::vector<Figure>& figures() {
     {"elements",                "",       0, neither, 0,  0,  0,  {},                     {},                        {},
      {.accuracy = &Accuracy::elements, .totals = &Totals::elements}, "results"},
     {"sqnr_db",                 "dB",     1, larger,  16, 0,  11, {9, "SQNR"},            {},                        {14, "SQNR dB"},
-     {.accuracy = &Accuracy::sqnr_db}, "signal to noise of the result against FP64"},
+     {.accuracy = &Accuracy::sqnr_db}, "signal to noise of the result against FP64", {}, false, "exact"},
+    {"accumulator_sqnr_db",     "dB",     1, larger,  16, 0,  11, {9, "sums"},            {},                        {14, "sums dB"},
+     {.pass = [](const PassReport& of) { return of.accumulator.sqnr_db; }},
+     "the same of the sums before the drain, against FP64 of the quantized operands", {}, products_only, "accumulator_exact"},
+    {"accumulator_elements",    "",       0, neither, 0,  0,  0,  {},                     {},                        {},
+     {.pass = [](const PassReport& of) { return of.accumulator.elements; }}, "sums that were looked at; of large products some rows"},
     {"min_sqnr_db",             "dB",     1, larger,  0,  17, 0,  {},                     {11, "SQNR min"},          {},
      {.totals = &Totals::min_sqnr_db}, "lowest of a product"},
     {"median_sqnr_db",          "dB",     1, larger,  0,  18, 0,  {},                     {12, "median"},            {},
      {.totals = &Totals::median_sqnr_db}, "median of the products"},
     {"exact_products",          "",       0, larger,  0,  19, 0,  {},                     {},                        {},
      {.totals = &Totals::exact}, "products without any difference to FP64"},
+    {"min_accumulator_sqnr_db", "dB",     1, larger,  0,  19, 0,  {},                     {},                        {},
+     {.totals = &Totals::min_accumulator_sqnr_db}, "lowest of a product's sums"},
+    {"median_accumulator_sqnr_db", "dB",  1, larger,  0,  19, 0,  {},                     {},                        {},
+     {.totals = &Totals::median_accumulator_sqnr_db}, "median of the products' sums"},
+    {"exact_sums",              "",       0, larger,  0,  19, 0,  {},                     {},                        {},
+     {.totals = &Totals::accumulator_exact}, "products whose sums have no difference to FP64"},
     {"cosine",                  "",       5, larger,  17, 0,  12, {},                     {},                        {15, "cosine"},
      {.accuracy = &Accuracy::cosine}, "of the angle between result and FP64"},
     {"max_ulp",                 "ulp",    1, smaller, 18, 0,  0,  {},                     {},                        {16, "max ulp"},
@@ -105,12 +117,14 @@ const std::vector<Figure>& figures() {
      {.accuracy = &Accuracy::underflow, .totals = &Totals::underflow}, "results below the smallest normal number that lost bits"},
     {"flushed_to_zero",         "",       0, smaller, 23, 22, 0,  {},                     {},                        {},
      {.accuracy = &Accuracy::flushed_to_zero, .totals = &Totals::flushed_to_zero}, "results other than zero that became zero"},
+    {"images",                  "",       0, neither, 0,  0,  0,  {},                     {},                        {},
+     {.steps = [](const StepFigures& of) { return static_cast<std::uint64_t>(of.images); }}, "samples that the recorded steps trained on"},
     {"images_per_second",       "1/s",    0, larger,  0,  10, 0,  {},                     {},                        {},
-     {.run = &ReportTotals::images_per_second}, "images that the recorded steps trained on, over the time"},
+     {.steps = &StepFigures::images_per_second}, "images that the recorded steps trained on, over the time"},
     {"gradient_sparsity",       "%",      0, neither, 0,  16, 0,  {},                     {},                        {},
-     {.run = &ReportTotals::gradient_sparsity}, "zeros of A in both gradient passes, weighted by MACs"},
+     {.steps = &StepFigures::gradient_sparsity}, "zeros of A in both gradient passes, weighted by MACs"},
     {"ideal_speedup",           "x",      2, larger,  0,  0,  0,  {},                     {},                        {},
-     {.run = [](const ReportTotals& of) { return ideal_speedup(of.gradient_sparsity); }}, "if every MAC on a zero gradient cost nothing"},
+     {.steps = [](const StepFigures& of) { return ideal_speedup(of.gradient_sparsity); }}, "if every MAC on a zero gradient cost nothing"},
   };
   return table;
 }
@@ -180,6 +194,10 @@ std::optional<FigureValue> value_of(const Figure& figure, const Totals& totals) 
   return of.totals ? std::optional(of.totals(totals)) : std::nullopt;
 }
 
+std::optional<FigureValue> value_of(const Figure& figure, const StepFigures& steps) {
+  return figure.of.steps ? std::optional(figure.of.steps(steps)) : std::nullopt;
+}
+
 std::string cell_text(const Figure& figure, Column::Show show, const PassReport& pass) {
   return figure.products_only && !is_gemm(pass) ? "-" : shown_text(figure, show, pass);
 }
@@ -205,6 +223,7 @@ std::string page_columns() {
          {"unit", figure->unit},
          {"decimals", figure->decimals},
          {"products_only", figure->products_only},
+         {"exact", figure->exact},
          {"share_of", figure->page.show == Column::Show::share ? figure->whole : decltype(figure->whole){}}});
   }
   return json_text(columns, -1);

@@ -25,7 +25,7 @@ struct FigureSource {
   std::function<FigureValue(const Accuracy&)> accuracy{};            // of a pass's result, and of a tensor
   std::function<FigureValue(const PassReport&)> pass{};
   std::function<FigureValue(const Totals&)> totals{};
-  std::function<double(const ReportTotals&)> run{};  // of the whole replay alone
+  std::function<FigureValue(const StepFigures&)> steps{};  // of whole steps: of each, and of all
 };
 
 // A column of a table that people read. Shown is the number, or its share of Figure::whole, or the same in
@@ -55,6 +55,7 @@ struct Figure {
   std::string_view meaning{};
   std::vector<std::string_view> whole{};  // keys whose sum a share is of
   bool products_only = false;             // not shown of a batch norm
+  std::string_view exact{};               // key beside it: whether it is null because it is infinite
 
   bool energy() const { return static_cast<bool>(of.energy); }
 };
@@ -68,6 +69,7 @@ std::vector<const Figure*> placed(Column Figure::*table);
 // Energy is that of the architecture's own table. Nothing where the figure is not defined.
 std::optional<FigureValue> value_of(const Figure& figure, const PassReport& pass);
 std::optional<FigureValue> value_of(const Figure& figure, const Totals& totals);
+std::optional<FigureValue> value_of(const Figure& figure, const StepFigures& steps);
 
 // A cell of a table, whose heading has the unit.
 std::string cell_text(const Figure& figure, Column::Show show, const PassReport& pass);

@@ -3,14 +3,17 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/mac/pass.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/arch/pass_timeline.hpp"
 #include "sim/arch/staging.hpp"
 #include "sim/energy/energy_table.hpp"
+#include "sim/support/config_file.hpp"
 #include "sim/trace/gradient.hpp"
 #include "sim/trace/trace.hpp"
 
@@ -27,6 +30,12 @@ struct Accuracy {
   std::uint64_t overflow = 0;   // of the quantizer that made the result
   std::uint64_t underflow = 0;
   std::uint64_t flushed_to_zero = 0;
+};
+
+// The sums of a product before bias and drain, against FP64 on the operands as the array had them.
+struct AccumulatorError {
+  std::uint64_t elements = 0;  // results that were looked at: all of a small product, else some rows
+  double sqnr_db = std::numeric_limits<double>::quiet_NaN();  // as in Accuracy; NaN: there are no sums
 };
 
 // One pass of one layer at one step.
@@ -47,6 +56,7 @@ struct PassReport {
   double utilization = 0;       // executed MACs over rows * cols * cycles
   std::vector<Energy> energy;   // one per table
   Accuracy accuracy;
+  AccumulatorError accumulator;
 };
 
 // One tensor on its way into the array.
@@ -67,6 +77,22 @@ struct RunBits {
   std::uint64_t different = 0;
 };
 
+// A recorded step, and the samples that it trained on.
+struct ReportedStep {
+  std::uint32_t number = 0;
+  std::int64_t images = 0;
+};
+
+// What one pass did with its time.
+struct TimelineReport {
+  std::uint32_t step = 0;
+  std::string layer;
+  Pass pass = Pass::forward;
+  std::string mapping;
+  GemmCycles cost;
+  PassTimeline timeline;
+};
+
 struct ReplayReport {
   std::string version;
   std::uint64_t seed = 1;
@@ -75,22 +101,32 @@ struct ReplayReport {
   std::string trace_hash;
   std::string recipe;
   std::string recipe_hash;
+  std::vector<Setting> recipe_keys;  // every key that counts, with its value, also those left to defaults
   std::string arch;
   std::string arch_hash;
+  std::vector<Setting> arch_keys;
   std::vector<std::string> settings;  // keys of recipe and architecture that the command line set: "rows=8"
   int rows = 0;
   int cols = 0;
   double clock_mhz = 0;
   double peak_bytes_per_cycle = 0;  // DRAM: burst bytes / burst cycles
-  std::int64_t images = 0;          // samples that the recorded steps trained on
+  std::vector<ReportedStep> steps;  // in order
   std::uint64_t sampled_tiles = 0;  // that a machine checked (of norms, groups of channels); 0: all
   std::vector<EnergyTable> tables;  // the architecture's first
   std::vector<PassReport> passes;   // in order: step, layer, pass
   std::vector<TensorReport> tensors;
   std::vector<GradientReport> gradients;
   std::vector<StagingPoint> staging;  // of other depths and ports, without memory
+  std::optional<TimelineReport> timeline;
   RunBits run_bits;
-  std::vector<std::string> notes;  // what a reader must know: skipped layers, missing tensors
+  std::vector<std::string> warnings;  // without which the figures would mislead: they come first
+  std::vector<std::string> notes;     // what else a reader must know: skipped layers, missing tensors
 };
+
+inline std::int64_t images_of(const ReplayReport& report) {
+  std::int64_t images = 0;
+  for (const ReportedStep& step : report.steps) images += step.images;
+  return images;
+}
 
 }  // namespace mantissa

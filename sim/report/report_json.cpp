@@ -27,9 +27,7 @@ OrderedJson number(const FigureValue& value) {
 
 void add(OrderedJson& json, const Figure& figure, const FigureValue& value) {
   json[figure.key] = number(value);
-  // Whether the SQNR of one result is null because it is infinite.
-  if (figure.of.accuracy && figure.unit == "dB")
-    json["exact"] = as_double(value) == std::numeric_limits<double>::infinity();
+  if (!figure.exact.empty()) json[figure.exact] = as_double(value) == std::numeric_limits<double>::infinity();
 }
 
 OrderedJson energy_json(const Energy& energy, const GemmCycles& cost) {
@@ -111,12 +109,17 @@ OrderedJson gradient_json(const GradientReport& gradient) {
           {"histogram_share", std::move(histogram)}};
 }
 
+// Of whole steps.
+void add_step_figures(OrderedJson& json, const Totals& totals, const StepFigures& steps) {
+  add_figures(json, totals);
+  for (const Figure& figure : figures()) {
+    if (const std::optional<FigureValue> value = value_of(figure, steps)) add(json, figure, *value);
+  }
+}
+
 OrderedJson totals_json(const ReportTotals& totals) {
   OrderedJson json = OrderedJson::object();
-  add_figures(json, totals.overall);
-  for (const Figure& figure : figures()) {
-    if (figure.of.run) add(json, figure, figure.of.run(totals));
-  }
+  add_step_figures(json, totals.overall, totals);
   OrderedJson passes = OrderedJson::object();
   for (std::size_t i = 0; i < reported_passes.size(); ++i) {
     if (reported_passes[i] == Pass::update && totals.by_pass[i].passes == 0) continue;
@@ -129,6 +132,35 @@ OrderedJson totals_json(const ReportTotals& totals) {
       add_figures(kinds[std::string(name_of(kinds_of_work[i]))], totals.by_work[i]);
   }
   json["by_work"] = std::move(kinds);
+  OrderedJson steps = OrderedJson::object();
+  for (const StepTotals& step : totals.by_step)
+    add_step_figures(steps[std::to_string(step.step)], step.totals, step);
+  json["by_step"] = std::move(steps);
+  return json;
+}
+
+// Every key with its value, both as --set takes them.
+OrderedJson keys_json(const std::vector<Setting>& keys) {
+  OrderedJson json = OrderedJson::object();
+  for (const Setting& key : keys) json[key.key] = key.value;
+  return json;
+}
+
+OrderedJson timeline_json(const TimelineReport& report) {
+  const PassTimeline& timeline = report.timeline;
+  OrderedJson json{{"step", report.step},
+                   {"layer", report.layer},
+                   {"pass", name_of(report.pass)},
+                   {"mapping", report.mapping.empty() ? "simple" : report.mapping},
+                   {"cycles", report.cost.cycles()},
+                   {"shown_cycles", timeline.shown_cycles},
+                   {"memory_steps", report.cost.steps},
+                   {"step_starts", timeline.step_starts}};
+  for (const Activity activity : activities) {
+    OrderedJson intervals = OrderedJson::array();
+    for (const Interval& each : timeline.of(activity)) intervals.push_back({each.begin, each.end});
+    json[name_of(activity)] = std::move(intervals);
+  }
   return json;
 }
 
@@ -201,19 +233,22 @@ std::string report_json(const ReplayReport& report) {
                    {"seed", report.seed},
                    {"engine", report.engine}};
   json["trace"] = {{"name", report.trace}, {"hash", report.trace_hash}};
-  json["recipe"] = {{"name", report.recipe}, {"hash", report.recipe_hash}};
+  json["recipe"] = {
+      {"name", report.recipe}, {"hash", report.recipe_hash}, {"keys", keys_json(report.recipe_keys)}};
   json["arch"] = {{"name", report.arch},
                   {"hash", report.arch_hash},
                   {"rows", report.rows},
                   {"cols", report.cols},
                   {"clock_mhz", number(report.clock_mhz)},
-                  {"peak_dram_bytes_per_cycle", number(report.peak_bytes_per_cycle)}};
+                  {"peak_dram_bytes_per_cycle", number(report.peak_bytes_per_cycle)},
+                  {"keys", keys_json(report.arch_keys)}};
   json["settings"] = report.settings;
-  json["images"] = report.images;
+  json["images"] = images_of(report);
   json["sampled_tiles"] = report.sampled_tiles;
   if (report.run_bits.compared > 0) {
     json["run_bits"] = {{"compared", report.run_bits.compared}, {"different", report.run_bits.different}};
   }
+  json["warnings"] = report.warnings;
   json["notes"] = report.notes;
   json["totals"] = totals_json(totals);
   json["layers"] = array_of(report.passes, layer_json);
@@ -226,6 +261,7 @@ std::string report_json(const ReplayReport& report) {
                        {"gradient_sparsity", number(totals.gradient_sparsity)},
                        {"ideal_speedup", number(ideal_speedup(totals.gradient_sparsity))}};
   });
+  json["timeline"] = report.timeline ? timeline_json(*report.timeline) : OrderedJson(nullptr);
   json["tables"] = array_of(report.tables, table_json);
   return lines_of_records(json);
 }

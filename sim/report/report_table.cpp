@@ -42,6 +42,20 @@ std::string sqnr_text(double sqnr_db) {
   return std::isinf(sqnr_db) && sqnr_db > 0 ? "exact" : fixed_text(sqnr_db, 1);
 }
 
+std::string counted(std::int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// What accumulators lose.
+std::string sums_text(const Totals& totals) {
+  const std::string exact = counted(static_cast<std::int64_t>(totals.accumulator_exact), "product");
+  if (std::isnan(totals.min_accumulator_sqnr_db))
+    return totals.accumulator_exact == 0 ? "no sums" : "sums exact";
+  return "sums alone " + fixed_text(totals.min_accumulator_sqnr_db, 1) + " dB at worst, " +
+         fixed_text(totals.median_accumulator_sqnr_db, 1) + " dB median" +
+         (totals.accumulator_exact == 0 ? "" : ", " + exact + " exact");
+}
+
 // Figures of one title share a column, and a cell.
 std::vector<TextTable::Column> titles_of(Column Figure::*table, std::vector<TextTable::Column> columns) {
   for (const Figure* figure : placed(table)) {
@@ -101,6 +115,11 @@ std::string settings_text(const ReplayReport& report) {
   return text;
 }
 
+// "2 steps, 8 images".
+std::string steps_text(const ReplayReport& report) {
+  return counted(std::ssize(report.steps), "step") + ", " + counted(images_of(report), "image");
+}
+
 std::string identity(const ReplayReport& report) {
   const auto named = [](const std::string& name, const std::string& hash) {
     return printable(name) + (hash.empty() ? "" : " [" + printable(hash.substr(0, 8)) + "]");
@@ -108,8 +127,8 @@ std::string identity(const ReplayReport& report) {
   return wrapped("trace " + named(report.trace, report.trace_hash) + ", recipe " +
                  named(report.recipe, report.recipe_hash) + ", arch " + named(report.arch, report.arch_hash) +
                  " " + std::to_string(report.rows) + "x" + std::to_string(report.cols) + " at " +
-                 with_prefix(report.clock_mhz) + " MHz" + settings_text(report) + ", engine " +
-                 printable(report.engine) + ", seed " + std::to_string(report.seed) +
+                 with_prefix(report.clock_mhz) + " MHz" + settings_text(report) + ", " + steps_text(report) +
+                 ", engine " + printable(report.engine) + ", seed " + std::to_string(report.seed) +
                  (report.sampled_tiles == 0
                       ? std::string()
                       : ", " + std::to_string(report.sampled_tiles) + " tiles sampled"));
@@ -130,6 +149,10 @@ std::string totals_table(const ReportTotals& totals) {
   }
   table.rule();
   add("Total", totals.overall);
+  if (totals.by_step.size() > 1) {
+    table.rule();
+    for (const StepTotals& step : totals.by_step) add("Step " + std::to_string(step.step), step.totals);
+  }
   return table.text();
 }
 
@@ -145,14 +168,14 @@ std::string energy_table(const ReplayReport& report, const Totals& totals) {
   TextTable table(columns);
   for (std::size_t i = 0; i < totals.energy.size(); ++i) {
     const Energy& energy = totals.energy[i];
+    const double total = total_energy_pj(energy);
     std::vector<std::string> cells{report.tables[i].name};
     for (const std::string& name : names) {
       const auto found = std::find_if(energy.components.begin(), energy.components.end(),
                                       [&name](const EnergyComponent& one) { return one.name == name; });
-      cells.push_back(found == energy.components.end() ? "-"
-                                                       : percent_text(ratio(found->pj, energy.total_pj())));
+      cells.push_back(found == energy.components.end() ? "-" : percent_text(ratio(found->pj, total)));
     }
-    cells.push_back(energy_text(energy.total_pj()));
+    cells.push_back(energy_text(total));
     cells.push_back(percent_text(derived_share(energy)));
     table.row(std::move(cells));
   }
@@ -217,19 +240,20 @@ std::string staging_table(const ReplayReport& report, const ReportTotals& totals
 
 std::string summary(const ReplayReport& report, const ReportTotals& totals) {
   const Totals& overall = totals.overall;
-  std::string text =
-      identity(report) + "\n" + totals_table(totals) + "\n" + energy_table(report, overall) + "\n";
+  std::string text;
+  for (const std::string& warning : report.warnings) text += wrapped("warning: " + printable(warning));
+  text += identity(report) + "\n" + totals_table(totals) + "\n" + energy_table(report, overall) + "\n";
+  text += wrapped("throughput: " + fixed_text(overall.dense_tops, 3) + " TOPS dense-equivalent, " +
+                  fixed_text(overall.tops, 3) + " executed, " + with_prefix(totals.images_per_second) +
+                  " images/s, speed-up " + speedup_text(overall.speedup) + " over dense (bound " +
+                  speedup_text(ideal_speedup(totals.gradient_sparsity)) + " at " +
+                  percent_text(totals.gradient_sparsity) + " zero gradients)");
   text +=
-      wrapped("throughput: " + fixed_text(overall.tops, 3) + " TOPS executed, " +
-              fixed_text(overall.dense_tops, 3) + " dense-equivalent, " +
-              with_prefix(totals.images_per_second) + " images/s, speed-up " + speedup_text(overall.speedup) +
-              " over dense (bound " + speedup_text(ideal_speedup(totals.gradient_sparsity)) + " at " +
-              percent_text(totals.gradient_sparsity) + " zero gradients)");
-  text += wrapped("accuracy: SQNR " + sqnr_text(overall.min_sqnr_db) + " dB at worst, " +
-                  sqnr_text(overall.median_sqnr_db) + " dB median; of " + count_text(overall.elements) +
-                  " results " + count_text(overall.overflow) + " overflowed, " +
-                  count_text(overall.underflow) + " underflowed, " + count_text(overall.flushed_to_zero) +
-                  " became zero, " + count_text(overall.nonfinite) + " are not finite");
+      wrapped("accuracy: SQNR " + sqnr_text(overall.min_sqnr_db) + " dB at worst, " +
+              sqnr_text(overall.median_sqnr_db) + " dB median; " + sums_text(overall) + "; of " +
+              count_text(overall.elements) + " results " + count_text(overall.overflow) + " overflowed, " +
+              count_text(overall.underflow) + " underflowed, " + count_text(overall.flushed_to_zero) +
+              " became zero, " + count_text(overall.nonfinite) + " are not finite");
   if (report.run_bits.compared > 0) {
     text += wrapped("bits: of " + count_text(report.run_bits.compared) + " results of the recorded run " +
                     (report.run_bits.different == 0 ? "all are the same"
@@ -257,6 +281,7 @@ std::string summary_line(const ReplayReport& report) {
         separator + std::string(figure->total.title) + " " + cell_text(*figure, figure->total.show, totals);
     separator = ", ";
   }
+  if (!report.warnings.empty()) text += ", " + counted(std::ssize(report.warnings), "warning");
   return text + "\n";
 }
 

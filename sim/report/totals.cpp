@@ -89,6 +89,10 @@ void check_energy(const ReplayReport& report, const PassReport& pass) {
   }
 }
 
+double smallest(const std::vector<double>& values) {
+  return values.empty() ? no_value : *std::min_element(values.begin(), values.end());
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) return no_value;
   const std::size_t middle = values.size() / 2;
@@ -119,6 +123,9 @@ class Sum {
     if (!is_gemm(pass)) return;  // norms in wide formats would hide what the products lose
     if (std::isfinite(accuracy.sqnr_db)) sqnr_.push_back(accuracy.sqnr_db);
     if (std::isinf(accuracy.sqnr_db) && accuracy.sqnr_db > 0) ++totals_.exact;
+    const double sums = pass.accumulator.sqnr_db;
+    if (std::isfinite(sums)) accumulator_sqnr_.push_back(sums);
+    if (std::isinf(sums) && sums > 0) ++totals_.accumulator_exact;
   }
 
   Totals result() const {
@@ -131,8 +138,10 @@ class Sum {
     totals.tops = ratio(2 * executed, totals.seconds) / 1e12;
     totals.dense_tops = ratio(2 * dense_macs(totals.cost), totals.seconds) / 1e12;
     totals.speedup = ratio(totals.dense_cycles, cycles);
-    totals.min_sqnr_db = sqnr_.empty() ? no_value : *std::min_element(sqnr_.begin(), sqnr_.end());
+    totals.min_sqnr_db = smallest(sqnr_);
     totals.median_sqnr_db = median(sqnr_);
+    totals.min_accumulator_sqnr_db = smallest(accumulator_sqnr_);
+    totals.median_accumulator_sqnr_db = median(accumulator_sqnr_);
     return totals;
   }
 
@@ -140,7 +149,39 @@ class Sum {
   const ReplayReport& report_;
   Totals totals_;
   std::vector<double> sqnr_;
+  std::vector<double> accumulator_sqnr_;
 };
+
+// Zeros of A in both gradient passes, weighted by MACs, of the passes that belong.
+template <class Belongs>
+double gradient_sparsity(const ReplayReport& report, const Belongs& belongs) {
+  double zeros = 0;
+  double gradient_macs = 0;
+  for (const PassReport& pass : report.passes) {
+    if (pass.pass == Pass::forward || !is_gemm(pass) || !belongs(pass)) continue;
+    const auto macs = static_cast<double>(dense_macs(pass.cost));
+    zeros += pass.operand_sparsity * macs;
+    gradient_macs += macs;
+  }
+  return ratio(zeros, gradient_macs);
+}
+
+template <class Belongs>
+Totals sum_of(const ReplayReport& report, const Belongs& belongs) {
+  Sum sum(report);
+  for (const PassReport& pass : report.passes) {
+    if (belongs(pass)) sum.add(pass);
+  }
+  return sum.result();
+}
+
+template <class Belongs>
+StepFigures step_figures(const ReplayReport& report, std::int64_t images, const Totals& totals,
+                         const Belongs& belongs) {
+  return {.images = images,
+          .images_per_second = ratio(images, totals.seconds),
+          .gradient_sparsity = gradient_sparsity(report, belongs)};
+}
 
 }  // namespace
 
@@ -169,30 +210,24 @@ void check_conservation(const ReplayReport& report) {
 ReportTotals total(const ReplayReport& report) {
   check_conservation(report);
   ReportTotals totals;
-  Sum overall(report);
-  for (const PassReport& pass : report.passes) overall.add(pass);
-  totals.overall = overall.result();
-  const auto sum_of = [&report](const auto& belongs) {
-    Sum sum(report);
-    for (const PassReport& pass : report.passes) {
-      if (belongs(pass)) sum.add(pass);
-    }
-    return sum.result();
-  };
-  for (std::size_t i = 0; i < reported_passes.size(); ++i)
-    totals.by_pass[i] = sum_of([&](const PassReport& pass) { return pass.pass == reported_passes[i]; });
-  for (std::size_t i = 0; i < kinds_of_work.size(); ++i)
-    totals.by_work[i] = sum_of([&](const PassReport& pass) { return work_of(pass) == kinds_of_work[i]; });
-  totals.images_per_second = ratio(report.images, totals.overall.seconds);
-  double zeros = 0;
-  double gradient_macs = 0;
-  for (const PassReport& pass : report.passes) {
-    if (pass.pass == Pass::forward || !is_gemm(pass)) continue;
-    const auto macs = static_cast<double>(dense_macs(pass.cost));
-    zeros += pass.operand_sparsity * macs;
-    gradient_macs += macs;
+  const auto every = [](const PassReport&) { return true; };
+  totals.overall = sum_of(report, every);
+  static_cast<StepFigures&>(totals) = step_figures(report, images_of(report), totals.overall, every);
+  for (std::size_t i = 0; i < reported_passes.size(); ++i) {
+    totals.by_pass[i] =
+        sum_of(report, [&](const PassReport& pass) { return pass.pass == reported_passes[i]; });
   }
-  totals.gradient_sparsity = ratio(zeros, gradient_macs);
+  for (std::size_t i = 0; i < kinds_of_work.size(); ++i) {
+    totals.by_work[i] =
+        sum_of(report, [&](const PassReport& pass) { return work_of(pass) == kinds_of_work[i]; });
+  }
+  for (const ReportedStep& step : report.steps) {
+    const auto of_step = [&](const PassReport& pass) { return pass.step == step.number; };
+    StepTotals& of = totals.by_step.emplace_back();
+    of.step = step.number;
+    of.totals = sum_of(report, of_step);
+    static_cast<StepFigures&>(of) = step_figures(report, step.images, of.totals, of_step);
+  }
   return totals;
 }
 

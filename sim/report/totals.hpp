@@ -38,13 +38,19 @@ double ratio(A numerator, B denominator) {
   const auto whole = static_cast<double>(denominator);
   return whole > 0 ? static_cast<double>(numerator) / whole : std::numeric_limits<double>::quiet_NaN();
 }
+// Of all components; NaN where some are not known.
+inline double total_energy_pj(const Energy& energy) {
+  return energy.has_total ? energy.total_pj() : std::numeric_limits<double>::quiet_NaN();
+}
 inline double pj_per_mac_executed(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), cost.macs);
+  return ratio(total_energy_pj(energy), cost.macs);
 }
 inline double pj_per_mac_dense(const Energy& energy, const GemmCycles& cost) {
-  return ratio(energy.total_pj(), dense_macs(cost));
+  return ratio(total_energy_pj(energy), dense_macs(cost));
 }
-inline double derived_share(const Energy& energy) { return ratio(energy.derived_pj(), energy.total_pj()); }
+inline double derived_share(const Energy& energy) {
+  return ratio(energy.derived_pj(), total_energy_pj(energy));
+}
 
 // Of several passes. A figure that does not exist (no MACs, no result with an SQNR) is NaN.
 struct Totals {
@@ -57,10 +63,13 @@ struct Totals {
   std::uint64_t overflow = 0;
   std::uint64_t underflow = 0;
   std::uint64_t flushed_to_zero = 0;
-  std::uint64_t exact = 0;     // products without any difference to FP64
-  double min_sqnr_db = 0;      // of the products that have one
-  double median_sqnr_db = 0;   // the same
-  std::vector<Energy> energy;  // one per table of the report
+  std::uint64_t exact = 0;                // products without any difference to FP64
+  double min_sqnr_db = 0;                 // of the products that have one
+  double median_sqnr_db = 0;              // the same
+  std::uint64_t accumulator_exact = 0;    // products whose sums have no difference to FP64
+  double min_accumulator_sqnr_db = 0;     // of the products that have one
+  double median_accumulator_sqnr_db = 0;  // the same
+  std::vector<Energy> energy;             // one per table of the report
 
   double seconds = 0;  // at the architecture's clock
   double utilization = 0;
@@ -69,12 +78,23 @@ struct Totals {
   double speedup = 0;     // over the dense run
 };
 
-struct ReportTotals {
+// Of whole steps alone.
+struct StepFigures {
+  std::int64_t images = 0;
+  double images_per_second = 0;
+  double gradient_sparsity = 0;  // zeros of A in both gradient passes, weighted by MACs
+};
+
+struct StepTotals : StepFigures {
+  std::uint32_t step = 0;
+  Totals totals;
+};
+
+struct ReportTotals : StepFigures {
   Totals overall;
   std::array<Totals, reported_passes.size()> by_pass;
   std::array<Totals, kinds_of_work.size()> by_work;
-  double images_per_second = 0;
-  double gradient_sparsity = 0;  // zeros of A in both gradient passes, weighted by MACs
+  std::vector<StepTotals> by_step;
 };
 
 // Throws std::logic_error that names the first pass that breaks a law.

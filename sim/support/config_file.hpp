@@ -26,8 +26,9 @@ struct Setting {
 template <typename T>
 struct Loaded {
   T value;
-  std::string hash;    // SHA-256 of the text
-  std::string origin;  // as the user named it
+  std::string hash;                // SHA-256 of the text
+  std::string origin;              // as the user named it
+  std::vector<Setting> keys = {};  // with the value that each has, defaults included
 };
 
 // Names of the shipped configurations, sorted.

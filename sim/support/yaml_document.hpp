@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mantissa {
@@ -44,12 +45,18 @@ class YamlDocument {
   // Those of the root alone.
   std::vector<std::string> top_keys_asked() const;
   void note_key(const std::string& path) const { keys_asked_.insert(path); }
+  // What readers made of their keys, in their order, also where a key is absent: as the file could say it.
+  const std::vector<std::pair<std::string, std::string>>& values_read() const { return values_read_; }
+  void note_value(const std::string& path, std::string value) const {
+    values_read_.emplace_back(path, std::move(value));
+  }
 
  private:
   std::string file_;
   YamlNode root_;
   std::vector<std::string> settings_;  // number n has the line -n
   mutable std::set<std::string> keys_asked_;
+  mutable std::vector<std::pair<std::string, std::string>> values_read_;
 };
 
 }  // namespace mantissa

@@ -73,6 +73,7 @@ const YamlNode* YamlMap::scalar(const std::string& key, const char* wanted) {
 
 void YamlMap::read(const std::string& key, std::string& value) {
   if (const YamlNode* node = scalar(key, "a text")) value = node->text;
+  note(key, value);
 }
 
 void YamlMap::read(const std::string& key, bool& value) {
@@ -90,6 +91,7 @@ double YamlMap::number(const std::string& key, const YamlNode& node, Limits<doub
 
 void YamlMap::read(const std::string& key, double& value, Limits<double> limits) {
   if (const YamlNode* node = scalar(key, "a number")) value = number(key, *node, limits);
+  note(key, shown(value));
 }
 
 void YamlMap::read(const std::string& key, std::vector<double>& values, Limits<double> limits) {

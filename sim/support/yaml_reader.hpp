@@ -40,6 +40,7 @@ class YamlMap {
     value = static_cast<T>(
         read_integer(key, static_cast<std::int64_t>(value),
                      {static_cast<std::int64_t>(limits.min), static_cast<std::int64_t>(limits.max)}));
+    note(key, std::to_string(value));
   }
   // One of some words, pairs of word and meaning.
   template <typename T>
@@ -50,16 +51,16 @@ class YamlMap {
   template <typename T, typename Words>
   void read_one_of(const std::string& key, T& value, const Words& words) {
     const YamlNode* node = scalar(key, "a word");
-    if (node == nullptr) return;
     std::string known;
     for (const auto& [word, meaning] : words) {
-      if (node->text == word) {
+      if (node == nullptr ? value == meaning : node->text == word) {
         value = meaning;
+        note(key, std::string(word));
         return;
       }
       known.append(known.empty() ? "" : ", ").append(word);
     }
-    refuse_value(key, *node, "allowed: " + known);
+    if (node != nullptr) refuse_value(key, *node, "allowed: " + known);
   }
   // What `parse` makes of the text; its own message, which may quote the text, is passed on.
   template <typename T, typename Parse>
@@ -71,6 +72,13 @@ class YamlMap {
     } catch (const std::invalid_argument& error) {
       refuse_text(key, *node, error.what());
     }
+  }
+
+  // The same, and `write` gives the text of what the value is then.
+  template <typename T, typename Parse, typename Write>
+  void read_with(const std::string& key, T& value, Parse parse, Write write) {
+    read_with(key, value, parse);
+    note(key, write(value));
   }
 
   bool has(const std::string& key) { return find(key) != nullptr; }
@@ -99,6 +107,9 @@ class YamlMap {
   YamlMap(const YamlDocument& document, const YamlNode& node, std::string name, std::string path);
 
   const YamlNode* find(const std::string& key);
+  void note(const std::string& key, std::string value) const {
+    document_->note_value(path_ + key, std::move(value));
+  }
   const YamlNode* at(const std::string& key) const;
   const YamlNode* scalar(const std::string& key, const char* wanted);
   const YamlNode* of_kind(const std::string& key, YamlNode::Kind kind, const char* wanted);

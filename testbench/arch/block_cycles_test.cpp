@@ -17,6 +17,7 @@
 #include "sim/arch/sizes.hpp"
 #include "testbench/arch/block_cases.hpp"
 #include "testbench/arch/block_walk.hpp"
+#include "testbench/arch/timeline_sums.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -96,6 +97,7 @@ void walk_cases(std::uint64_t seed, int cases, BlockCase (*random_case)(std::mt1
     const BlockCase one = with_sum_rows(random_case(random), pick);
     std::optional<GemmCycles> walked;
     std::optional<GemmCycles> formed;
+    TimelineRecorder recorder(0);
     std::string refused;
     try {
       walked = walk_blocks(one.arch, one.job, one.mapping, one.nonzero);
@@ -103,7 +105,9 @@ void walk_cases(std::uint64_t seed, int cases, BlockCase (*random_case)(std::mt1
       refused = std::string("walk: ") + error.what();
     }
     try {
-      formed = block_cycles(one.arch, one.job, one.mapping, counts_of(one), row_nonzero_of(one)).cycles;
+      recorder = TimelineRecorder(i % 2 == 0 ? 1 << 20 : 20);
+      formed =
+          block_cycles(one.arch, one.job, one.mapping, counts_of(one), row_nonzero_of(one), &recorder).cycles;
     } catch (const std::invalid_argument& error) {
       refused += std::string(" closed form: ") + error.what();
     }
@@ -111,6 +115,9 @@ void walk_cases(std::uint64_t seed, int cases, BlockCase (*random_case)(std::mt1
     if (!walked) continue;
     ++compared;
     ASSERT_EQ(text_of(*walked), text_of(*formed)) << "case " << i << ": " << text_of(one);
+    expect_order(recorder.result());
+    if (i % 2 == 0) expect_sums(recorder.result(), *walked);
+    ASSERT_FALSE(testing::Test::HasFailure()) << "case " << i << ": " << text_of(one);
   }
   EXPECT_GT(compared, cases / 2);
 }

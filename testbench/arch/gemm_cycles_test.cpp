@@ -12,6 +12,7 @@
 #include <string>
 
 #include "testbench/arch/cycle_walk.hpp"
+#include "testbench/arch/timeline_sums.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -173,9 +174,13 @@ TEST(GemmCycles, AgreesWithAWalkThroughEveryCycle) {
   for (int i = 0; i < 4000; ++i) {
     const RandomGemm gemm = random_gemm(engine);
     const GemmCycles walked = walk_every_cycle(gemm.arch, gemm.shape, gemm.skip, gemm.rows);
+    TimelineRecorder recorder(1 << 20);
     const GemmCycles closed =
-        gemm_cycles(gemm.arch, gemm.shape, gemm.skip, counts_of(gemm.rows, gemm.arch.window));
+        gemm_cycles(gemm.arch, gemm.shape, gemm.skip, counts_of(gemm.rows, gemm.arch.window), &recorder);
     ASSERT_EQ(text_of(closed), text_of(walked)) << "machine " << i;
+    expect_sums(recorder.result(), walked);
+    expect_order(recorder.result());
+    ASSERT_FALSE(testing::Test::HasFailure()) << "machine " << i;
     stalled[0] += closed.stall_load > 0 ? 1 : 0;
     stalled[1] += closed.stall_write_back > 0 ? 1 : 0;
     stalled[2] += closed.stall_drain > 0 ? 1 : 0;

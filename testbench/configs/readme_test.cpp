@@ -9,6 +9,7 @@
 
 #include "sim/arch/architecture_yaml.hpp"
 #include "sim/energy/energy_yaml.hpp"
+#include "sim/recipe/recipe_text.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/support/config_file.hpp"
 #include "sim/train/network_yaml.hpp"
@@ -80,6 +81,47 @@ TEST(ConfigsReadme, Networks) {
 
 TEST(ConfigsReadme, Architectures) {
   EXPECT_EQ(documented("Architectures"), asked_by(ConfigKind::architecture, read_architecture));
+}
+
+// What a report shows of an architecture: all of its keys, and of a given mapping its sizes.
+TEST(ConfigsReadme, AnArchitectureHasAValueForEveryKey) {
+  Keys given;
+  const std::vector<Setting> settings = {{"mapping", "given"},
+                                         {"block_order", "m-outside"},
+                                         {"m_block", "32"},
+                                         {"n_block", "32"},
+                                         {"k_block", "16"}};
+  for (const Setting& each : load_architecture("edge", settings).keys) given.insert(each.key);
+  EXPECT_EQ(given, documented("Architectures"));
+  Keys found;
+  for (const Setting& each : load_architecture("edge").keys)
+    EXPECT_TRUE(found.insert(each.key).second) << each.key;
+  for (const char* key : {"block_order", "m_block", "n_block", "k_block"}) found.insert(key);
+  EXPECT_EQ(found, documented("Architectures"));
+}
+
+// The same of recipes, each with the keys that count for it.
+TEST(ConfigsReadme, RecipesHaveAValueForEveryKey) {
+  Keys found;
+  const auto add = [&found](const Recipe& recipe) {
+    for (const Setting& each : recipe_settings(recipe)) found.insert(with_tensor_class(each.key));
+  };
+  for (const std::string& name : shipped_configs(ConfigKind::recipe)) add(load_recipe(name).value);
+  // What no shipped recipe has.
+  Recipe recipe = load_recipe("lognormal-sparse").value;
+  recipe.pruning->min_cosine = 0.5;
+  recipe.loss_scale.kind = LossScaleRule::Kind::dynamic;
+  recipe.loss_scale.dynamic.floors = {{1, 2}};
+  recipe.errors_for_weights = recipe.errors;
+  recipe.accumulator = Accumulator::parse("chunk:4", formats::fp32, Rounding::rne());
+  add(recipe);
+  Keys expected = documented("Recipes");
+  // Sections, and what is within a list.
+  for (const char* section : {"weights", "activations", "errors", "weight_gradients", "errors_for_weights",
+                              "accumulator", "master_weights", "loss_scale", "norm", "pruning", "compression",
+                              "sampling", "loss_scale.floors.step", "loss_scale.floors.exponent"})
+    EXPECT_EQ(expected.erase(section), 1U) << section;
+  EXPECT_EQ(found, expected);
 }
 
 TEST(ConfigsReadme, EnergyTables) {

@@ -54,7 +54,8 @@ class Maker {
     report_.cols = 16;
     report_.clock_mhz = 500;
     report_.peak_bytes_per_cycle = 32;
-    report_.images = std::int64_t{32} * steps;
+    for (int step = 0; step < steps; ++step)
+      report_.steps.push_back({static_cast<std::uint32_t>(step * 400), 32});
     report_.tables = {table("table45", 0.2, 0.9, 1.25, 20), table("table40", 1.4, 16.4, 0.9, 25)};
     report_.notes = {"layer pool1 has no weights: left out"};
   }
@@ -132,6 +133,7 @@ class Maker {
     one.cost.drained = static_cast<std::uint64_t>(shape.m * shape.n);
     one.cost.sram_bytes = one.cost.dram_bytes * 3;
     one.dense_cycles = dense + dense_load + one.cost.stall_write_back + one.cost.stall_drain;
+    one.accumulator = {.elements = one.cost.drained, .sqnr_db = 120};
     finish(one, pass == Pass::forward ? uniform(24, 30) : uniform(14, 22));
   }
 
@@ -226,6 +228,33 @@ ReplayReport example_report(int blocks, int steps, double sparsity) {
   return Maker(steps, sparsity).make(blocks);
 }
 
+namespace {
+
+// 100 cycles: what the pass's counts say, in four steps.
+TimelineReport timeline_of(const PassReport& pass) {
+  TimelineReport report{.step = pass.step,
+                        .layer = pass.layer,
+                        .pass = pass.pass,
+                        .mapping = {},
+                        .cost = pass.cost,
+                        .timeline = {}};
+  TimelineRecorder recorder(100);
+  recorder.add(Activity::load, 0, 20);
+  recorder.add(Activity::stall_load, 0, 20);
+  recorder.step(20);
+  recorder.add(Activity::compute, 20, 50);
+  recorder.add(Activity::drain, 50, 65);
+  recorder.add(Activity::stall_drain, 50, 65);
+  recorder.step(65);
+  recorder.add(Activity::compute, 65, 95);
+  recorder.add(Activity::write_back, 90, 100);
+  recorder.add(Activity::stall_write_back, 95, 100);
+  report.timeline = recorder.result();
+  return report;
+}
+
+}  // namespace
+
 ReplayReport tiny_report() {
   ReplayReport report;
   report.version = "0.1.0";
@@ -241,7 +270,7 @@ ReplayReport tiny_report() {
   report.cols = 2;
   report.clock_mhz = 1;  // a cycle is a microsecond
   report.peak_bytes_per_cycle = 8;
-  report.images = 4;
+  report.steps = {{0, 4}};
   report.tables = {table("table45", 0.5, 1, 1, 10)};
 
   PassReport forward;
@@ -275,6 +304,8 @@ ReplayReport tiny_report() {
                       .underflow = 2,
                       .flushed_to_zero = 3};
 
+  forward.accumulator = {.elements = 20, .sqnr_db = 100};
+
   PassReport gradient = forward;
   gradient.pass = Pass::weight_gradient;
   gradient.gemm = {.m = 5, .n = 10, .k = 4};
@@ -297,6 +328,10 @@ ReplayReport tiny_report() {
   gradient.energy = {{.table = "table45", .components = {{"dram", 150, 0}, {"multiply", 50, 50}}}};
   gradient.accuracy.sqnr_db = infinity;
   gradient.accuracy.cosine = std::nan("");
+  gradient.accumulator = {.elements = 10, .sqnr_db = infinity};
+  report.recipe_keys = {{"arithmetic", "floating"}, {"weights.rounding", "\"sr:16\""}};
+  report.arch_keys = {{"rows", "2"}, {"dram_bandwidth", "8MB/s"}};
+  report.timeline = timeline_of(forward);
   report.passes = {forward, gradient};
   return report;
 }

@@ -91,7 +91,9 @@ TEST(Figures, EveryNumberOfReportJsonIsARowAndEveryRowIsThere) {
   const auto summed = [&](const Figure& figure) { return value_of(figure, totals.overall).has_value(); };
   for (const Json& pass : json.at("totals").at("by_pass")) EXPECT_EQ(numbers_in(pass), keys_that(summed));
   EXPECT_EQ(numbers_in(json.at("totals")),
-            keys_that([&](const Figure& figure) { return summed(figure) || figure.of.run; }));
+            keys_that([&](const Figure& figure) { return summed(figure) || figure.of.steps; }));
+  for (const Json& step : json.at("totals").at("by_step"))
+    EXPECT_EQ(numbers_in(step), numbers_in(json.at("totals")));
   for (const Json& energy : json.at("totals").at("energy_by_table"))
     EXPECT_EQ(numbers_in(energy), keys_that([](const Figure& figure) { return figure.energy(); }));
 }

@@ -34,6 +34,7 @@ TEST(ReportJson, HoldsInputsAndLayersByHand) {
     "operand_sparsity":0.75,"utilization":0.25,"sram_bytes":300,"dram_bytes":110,"tensor_bytes":100,"lowered_bytes":100,"mapping":"simple","traffic_factor":1.1,
     "energy_pj":{"dram":150.0,"multiply":50.0},"energy_total_pj":200.0,"energy_derived_pj":50.0,
     "derived_share":0.25,"pj_per_mac_executed":4.0,"pj_per_mac_dense":1.0,"sqnr_db":null,"exact":true,
+    "accumulator_sqnr_db":null,"accumulator_exact":true,"accumulator_elements":10,
     "cosine":null,"max_ulp":2.0,"bias":0.25,"nonfinite":0,"overflow":1,"underflow":2,"flushed_to_zero":3})");
   for (const auto& [key, value] : expected.items()) EXPECT_EQ(layer.at(key), value) << key;
   EXPECT_EQ(layer.at("energy_by_table").at("table45").at("pj_per_mac_executed"), 4.0);
@@ -54,6 +55,63 @@ TEST(ReportJson, TotalsAreOverallAndPerPass) {
   EXPECT_EQ(totals.at("by_pass").at("input_gradient").at("cycles"), 0);
   EXPECT_TRUE(totals.at("by_pass").at("input_gradient").at("pj_per_mac_executed").is_null());
   EXPECT_TRUE(totals.at("by_pass").at("input_gradient").at("traffic_factor").is_null());
+}
+
+TEST(ReportJson, StepsAreTotalsOfTheirOwn) {
+  ReplayReport report = tiny_report();
+  report.passes[1].step = 9;
+  report.steps = {{0, 3}, {9, 1}};
+  const Json json = Json::parse(report_json(report));
+  EXPECT_EQ(json.at("images"), 4);
+  const Json& steps = json.at("totals").at("by_step");
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps.at("0").at("cycles"), 100);
+  EXPECT_EQ(steps.at("0").at("images"), 3);
+  EXPECT_EQ(steps.at("9").at("cycles"), 50);
+  EXPECT_EQ(steps.at("9").at("images_per_second"), 20000);
+  EXPECT_EQ(steps.at("9").at("gradient_sparsity"), 0.75);
+}
+
+TEST(ReportJson, WarningsStandBeforeNotes) {
+  ReplayReport report = tiny_report();
+  report.warnings = {"look out"};
+  report.notes = {"by the way"};
+  const std::string text = report_json(report);
+  EXPECT_EQ(Json::parse(text).at("warnings"), Json::parse(R"(["look out"])"));
+  EXPECT_LT(text.find("look out"), text.find("by the way"));
+  EXPECT_LT(text.find("look out"), text.find("\"totals\""));
+}
+
+TEST(ReportJson, WithoutMemoryThereIsNoTotalOfEnergy) {
+  ReplayReport report = tiny_report();
+  for (PassReport& pass : report.passes) pass.energy[0].has_total = false;
+  const Json json = Json::parse(report_json(report));
+  for (const Json& place :
+       {json.at("totals"), json.at("layers").at(0), json.at("totals").at("energy_by_table").at("table45")}) {
+    for (const char* key : {"energy_total_pj", "energy_derived_pj", "derived_share", "pj_per_mac_executed",
+                            "pj_per_mac_dense"}) {
+      EXPECT_TRUE(place.at(key).is_null()) << key;
+    }
+  }
+  EXPECT_EQ(json.at("totals").at("energy_pj").at("multiply"), 150);
+}
+
+TEST(ReportJson, KeysOfRecipeAndArchitectureHaveTheirValues) {
+  const Json json = Json::parse(report_json(tiny_report()));
+  EXPECT_EQ(json.at("arch").at("keys"), Json::parse(R"({"rows": "2", "dram_bandwidth": "8MB/s"})"));
+  EXPECT_EQ(json.at("recipe").at("keys").at("arithmetic"), "floating");
+}
+
+TEST(ReportJson, ATimelineIsListsOfIntervals) {
+  const Json timeline = Json::parse(report_json(tiny_report())).at("timeline");
+  const Json expected = Json::parse(R"({"step": 0, "layer": "fc", "pass": "forward", "mapping": "simple",
+    "cycles": 100, "shown_cycles": 100, "memory_steps": 6, "step_starts": [20, 65], "load": [[0, 20]],
+    "compute": [[20, 50], [65, 95]], "drain": [[50, 65]], "write_back": [[90, 100]],
+    "stall_load": [[0, 20]], "stall_drain": [[50, 65]], "stall_write_back": [[95, 100]]})");
+  EXPECT_EQ(timeline, expected);
+  ReplayReport without = tiny_report();
+  without.timeline.reset();
+  EXPECT_TRUE(Json::parse(report_json(without)).at("timeline").is_null());
 }
 
 TEST(ReportJson, EveryListHasItsKeys) {

@@ -115,6 +115,67 @@ TEST(ReportTable, ATotalBeyondTheTableHasALine) {
   EXPECT_TRUE(contains(text, "\nDRAM traffic: 1.10x, bytes moved over the sizes of the tensors")) << text;
 }
 
+TEST(ReportTable, WarningsAreTheFirstLines) {
+  ReplayReport report = tiny_report();
+  report.notes = {"by the way"};
+  report.warnings = {"17 results are Inf", "mind the gap"};
+  const std::vector<std::string> lines = lines_of(report_text(report, false));
+  EXPECT_EQ(lines[0], "warning: 17 results are Inf");
+  EXPECT_EQ(lines[1], "warning: mind the gap");
+  EXPECT_EQ(lines[2].rfind("trace tiny", 0), 0U) << lines[2];
+  EXPECT_TRUE(summary_line(report).ends_with(", 2 warnings\n")) << summary_line(report);
+  EXPECT_TRUE(summary_line(tiny_report()).ends_with("DRAM traffic 1.10x\n"));
+}
+
+TEST(ReportTable, DenseEquivalentThroughputComesFirst) {
+  ReplayReport report = tiny_report();
+  report.clock_mhz = 1e6;
+  const std::string text = summary(report, total(report));
+  EXPECT_TRUE(contains(text, "\nthroughput: 5.333 TOPS dense-equivalent, 3.333 executed, ")) << text;
+  EXPECT_TRUE(contains(text, "  TOPS eq   exec  ")) << text;
+  EXPECT_TRUE(contains(text, "    5.333  3.333  ")) << text;
+}
+
+TEST(ReportTable, StepsAreCountedAndStandApart) {
+  ReplayReport report = tiny_report();
+  EXPECT_TRUE(contains(report_text(report, false), ", 1 step, 4 images, engine"));
+  EXPECT_FALSE(contains(report_text(report, false), "\nStep "));
+  report.passes[1].step = 9;
+  report.steps = {{0, 3}, {9, 1}};
+  const std::string text = report_text(report, false);
+  EXPECT_TRUE(contains(text, ", 2 steps, 4 images, engine")) << text;
+  const std::size_t total_row = text.find("\nTotal ");
+  const std::size_t first = text.find("\nStep 0 ");
+  const std::size_t second = text.find("\nStep 9 ");
+  ASSERT_NE(second, std::string::npos) << text;
+  EXPECT_LT(total_row, first);
+  EXPECT_LT(first, second);
+}
+
+TEST(ReportTable, WhatAccumulatorsLoseStandsBesideTheWhole) {
+  ReplayReport report = tiny_report();
+  const auto says = [&report](const std::string& words) {
+    return contains(summary(report, total(report)), words);
+  };
+  EXPECT_TRUE(
+      says("SQNR 25.5 dB at worst, 25.5 dB median; sums alone 100.0 dB at worst, 100.0 dB median, 1 "
+           "product exact; of"))
+      << summary(report, total(report));
+  report.passes[0].accumulator = report.passes[1].accumulator;
+  EXPECT_TRUE(says("dB median; sums exact; of"));
+  EXPECT_TRUE(contains(pass_table(tiny_report(), Pass::forward), "100.0"));
+}
+
+TEST(ReportTable, EnergyOfPartsHasNoTotal) {
+  ReplayReport report = tiny_report();
+  for (PassReport& pass : report.passes) pass.energy[0].has_total = false;
+  const std::string text = report_text(report, true);
+  EXPECT_TRUE(contains(text, "table45 (45 nm, 0.90 V) - pJ executed, - pJ dense, -% derived\n")) << text;
+  for (const std::string& line : lines_of(text)) {
+    EXPECT_FALSE(line.starts_with("table45") && contains(line, "nJ")) << line;
+  }
+}
+
 TEST(ReportTable, RowsShowTheFiguresOfAPass) {
   const std::string table = pass_table(tiny_report(), Pass::weight_gradient);
   const std::vector<std::string> lines = lines_of(table);

@@ -40,6 +40,54 @@ TEST(Totals, SumsOfTwoPassesByHand) {
   EXPECT_EQ(all.overflow, 2U);
 }
 
+TEST(Totals, SumsOfAccumulatorsByHand) {
+  ReplayReport report = tiny_report();
+  const auto all = [&report] { return total(report).overall; };
+  EXPECT_EQ(all().accumulator_exact, 1U);
+  EXPECT_DOUBLE_EQ(all().min_accumulator_sqnr_db, 100);
+  EXPECT_DOUBLE_EQ(all().median_accumulator_sqnr_db, 100);
+  report.passes[1].accumulator.sqnr_db = 60;
+  EXPECT_EQ(all().accumulator_exact, 0U);
+  EXPECT_DOUBLE_EQ(all().min_accumulator_sqnr_db, 60);
+  EXPECT_DOUBLE_EQ(all().median_accumulator_sqnr_db, 80);
+}
+
+// The gradient at a second step, of one image.
+TEST(Totals, StepsStandApart) {
+  ReplayReport report = tiny_report();
+  report.passes[1].step = 9;
+  report.steps = {{0, 3}, {9, 1}};
+  const ReportTotals totals = total(report);
+  EXPECT_EQ(totals.images, 4);
+  ASSERT_EQ(totals.by_step.size(), 2U);
+  const StepTotals& first = totals.by_step[0];
+  EXPECT_EQ(first.step, 0U);
+  EXPECT_EQ(first.images, 3);
+  EXPECT_EQ(first.totals.cost.cycles(), 100U);
+  EXPECT_DOUBLE_EQ(first.images_per_second, 3 / 100e-6);
+  EXPECT_TRUE(std::isnan(first.gradient_sparsity));
+  const StepTotals& second = totals.by_step[1];
+  EXPECT_EQ(second.step, 9U);
+  EXPECT_EQ(second.totals.cost.cycles(), 50U);
+  EXPECT_DOUBLE_EQ(second.images_per_second, 1 / 50e-6);
+  EXPECT_DOUBLE_EQ(second.gradient_sparsity, 0.75);
+  EXPECT_DOUBLE_EQ(second.totals.tops, 100 / 50e-6 / 1e12);
+  EXPECT_DOUBLE_EQ(second.totals.dense_tops, 400 / 50e-6 / 1e12);
+}
+
+// One pass without its memory is enough: what is left would pass for the whole.
+TEST(Totals, EnergyOfPartsHasNoTotal) {
+  ReplayReport report = tiny_report();
+  report.passes[1].energy[0].has_total = false;
+  const Totals all = total(report).overall;
+  EXPECT_TRUE(std::isnan(total_energy_pj(all.energy[0])));
+  EXPECT_TRUE(std::isnan(pj_per_mac_executed(all.energy[0], all.cost)));
+  EXPECT_TRUE(std::isnan(pj_per_mac_dense(all.energy[0], all.cost)));
+  EXPECT_TRUE(std::isnan(derived_share(all.energy[0])));
+  EXPECT_DOUBLE_EQ(all.energy[0].components[0].pj, 450);
+  EXPECT_DOUBLE_EQ(total_energy_pj(total(report).by_pass[0].energy[0]), 400);
+}
+
 TEST(Totals, PassesAddUpToTheWhole) {
   const ReportTotals totals = total(example_report());
   GemmCycles cost;
