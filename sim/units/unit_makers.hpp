@@ -25,6 +25,7 @@ UnitMaker make_gemmlowp_quantizer;
 UnitMaker make_int_array;  // array_unit.hpp has it and mac_array with options
 UnitMaker make_int_mac;
 UnitMaker make_lfsr;
+UnitMaker make_lowering_unit;
 UnitMaker make_mac_array;
 UnitMaker make_quantizer;
 UnitMaker make_range_bn_backward;

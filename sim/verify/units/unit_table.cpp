@@ -21,6 +21,7 @@ const std::vector<UnitKind>& unit_kinds() {
       gemmlowp_quantizer_kind(),
       stochastic_pruner_kind(),
       skip_window_kind(),
+      lowering_unit_kind(),
       mac_array_kind(),
       int_array_kind(),
       block_array_kind(),

@@ -26,6 +26,7 @@ UnitKind int_mac_kind();
 UnitKind gemmlowp_quantizer_kind();
 UnitKind stochastic_pruner_kind();
 UnitKind skip_window_kind();
+UnitKind lowering_unit_kind();
 UnitKind mac_array_kind();
 UnitKind int_array_kind();
 UnitKind block_array_kind();
