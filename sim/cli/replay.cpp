@@ -202,7 +202,7 @@ void add_replay(CLI::App& program) {
   command
       ->add_option("--sample", options->sample,
                    "tiles that a cycle-accurate engine simulates per layer and pass (minimum 4; for batch "
-                   "norms, groups of channels, minimum 2; 0 = all)")
+                   "norms, groups of channels, minimum 2; for updates, segments; 0 = all)")
       ->transform(whole_number<std::uint64_t>(0, std::uint64_t{1} << 32))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "seed of all stochastic rounding")

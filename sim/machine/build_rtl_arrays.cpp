@@ -1,6 +1,6 @@
 // Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
-// usual sizes, those of integers in the smallest, two of the second machine, and the batch norm units. Others
-// are compiled when they are first asked for.
+// usual sizes, those of integers in the smallest, two of the second machine, the units of batch norms and of
+// weights. Others are compiled when they are first asked for.
 #include <chrono>
 #include <exception>
 #include <iomanip>
@@ -11,6 +11,7 @@
 #include "sim/machine/block_array_slot.hpp"
 #include "sim/machine/rtl_array.hpp"
 #include "sim/machine/rtl_norm.hpp"
+#include "sim/machine/update_lanes.hpp"
 
 namespace mantissa {
 namespace {
@@ -32,6 +33,7 @@ struct BlockBuild {
 };
 constexpr BlockBuild block_builds[] = {{4, 4, 2, 4, 1}, {4, 8, 1, 1, 3}};
 constexpr NormDirection norm_units[] = {NormDirection::backward, NormDirection::forward};
+constexpr Rounding updates[] = {Rounding::rne(), Rounding::sr(13)};
 
 constexpr Build builds[] = {{16, 16, Rounding::rne()},
                             {16, 16, Rounding::sr(16)},
@@ -79,14 +81,22 @@ std::string build_norm_unit(NormDirection direction) {
   return norm_unit_name(direction);
 }
 
-// The arrays, those of blocks, then the batch norm units.
-constexpr std::size_t things = std::size(builds) + std::size(block_builds) + std::size(norm_units);
+std::string build_update_unit(Rounding rounding) {
+  compile_update_unit(rounding);
+  return "weight_update, " + rounding.name();
+}
+
+// The arrays, those of blocks, then the batch norm units and those of weights.
+constexpr std::size_t things =
+    std::size(builds) + std::size(block_builds) + std::size(norm_units) + std::size(updates);
 
 std::string build_thing(std::size_t index) {
   if (index < std::size(builds)) return build_array(builds[index]);
   index -= std::size(builds);
   if (index < std::size(block_builds)) return build_block_array(block_builds[index]);
-  return build_norm_unit(norm_units[index - std::size(block_builds)]);
+  index -= std::size(block_builds);
+  if (index < std::size(norm_units)) return build_norm_unit(norm_units[index]);
+  return build_update_unit(updates[index - std::size(norm_units)]);
 }
 
 std::string build_one(std::size_t index) {

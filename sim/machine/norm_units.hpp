@@ -2,13 +2,11 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "sim/machine/norm_job.hpp"
-#include "sim/machine/unit_slot.hpp"
+#include "sim/machine/unit_lanes.hpp"
 
 namespace mantissa {
 
@@ -40,34 +38,31 @@ class NormUnits {
   NormUnits(const Architecture& arch, const NormSize& size, Engine engine,
             const std::filesystem::path& rtl_directory);
 
-  std::int64_t lanes() const { return static_cast<std::int64_t>(forward_.size()); }
+  std::int64_t lanes() const { return forward_.count(); }
   int index_bits() const { return index_bits_; }
 
   // The units of one direction and of the first lanes: what is below is theirs. The others stand still.
   void select(NormDirection direction, std::int64_t lanes);
-  UnitSlot& lane(std::int64_t index) { return *(*selected_)[index]; }
-  void clock(bool level);
-  void reset(bool active);
-  void offer(bool valid);
-  void take(bool ready);
+  UnitSlot& lane(std::int64_t index) { return selected_->lane(index); }
+  void clock(bool level) { selected_->clock(level); }
+  void reset(bool active) { selected_->reset(active); }
+  void offer(bool valid) { selected_->offer(valid); }
+  void take(bool ready) { selected_->take(ready); }
   // The first lane in which SystemC and RTL differ.
   std::optional<Mismatch> compare();
   // Of the last difference.
-  std::int64_t different_lane() const { return different_lane_; }
+  std::int64_t different_lane() const { return selected_->different_lane(); }
 
  private:
-  using Slots = std::vector<std::unique_ptr<UnitSlot>>;
-  void build(NormDirection direction, std::int64_t lanes, Engine engine, const CachedFilePointer& object,
-             Slots& slots);
+  NormUnits(std::int64_t lanes, int index_bits, Engine engine, UnitLanes::Kind forward,
+            UnitLanes::Kind backward);
   std::string stage(const UnitSlot& slot) const;
 
   int index_bits_;
-  Slots forward_;
-  Slots backward_;
+  UnitLanes forward_;
+  UnitLanes backward_;
   NormDirection direction_ = NormDirection::forward;
-  Slots* selected_ = &forward_;
-  std::int64_t lanes_in_use_ = 0;
-  std::int64_t different_lane_ = 0;
+  UnitLanes* selected_ = &forward_;
 };
 
 }  // namespace mantissa

@@ -1,6 +1,6 @@
 // The golden kernels and the closed form give every result of a replay. Where a cross-check is asked for, a
-// machine that simulates every cycle runs the same GEMMs and Range BN layers, and must give the same bits,
-// cycles, stalls and bytes. It compares and never produces.
+// machine that simulates every cycle runs the same GEMMs, Range BN layers and updates of weights, and must
+// give the same bits, cycles, stalls and bytes. It compares and never produces.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "sim/machine/norm_job.hpp"
 #include "sim/replay/gemm_pass.hpp"
 #include "sim/replay/norm_pass.hpp"
+#include "sim/replay/update_pass.hpp"
 
 namespace mantissa::replay {
 
@@ -29,11 +30,13 @@ class CrossCheck {
 
   // Once, before the first run. Throws std::invalid_argument for a recipe that the machine does not have.
   virtual void prepare(const Recipe& recipe, const Architecture& arch, const MachineNeeds& needs) = 0;
-  // Both throw Difference where anything differs. `what` names the layer.
+  // All throw Difference where anything differs. `what` names the layer.
   virtual void run(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                    const Step& step, const std::string& what) = 0;
   virtual void run_norm(const NormPass& pass, const NormResult& result, const std::string& what) = 0;
-  // Tiles of GEMMs, groups of channels of batch norms.
+  // Where the recipe's masters are FP16: others have no unit.
+  virtual void run_update(const UpdateValues& update, const std::string& what) = 0;
+  // Tiles of GEMMs, groups of channels of batch norms, segments of updates.
   virtual std::uint64_t tiles_run() const = 0;
 };
 

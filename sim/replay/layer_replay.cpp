@@ -130,21 +130,30 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
   pass.pass = Pass::weight_gradient;
   pass.statistics = DrainStatistics::none;
   pass.second = &x;
+  const auto run_weight_gradient = [&](std::initializer_list<const RecordedOperand*> made) {
+    run_update(step, layer, w, bias, pass, run_pass(step, layer, pass, made));
+  };
   if (const std::optional<OperandSite> site = layer.plan.error_for_weights()) {
     const RecordedOperand copy = operand(step, layer, *site);
     pass.first = &copy;
-    run_pass(step, layer, pass, {&copy});
+    run_weight_gradient({&copy});
   } else if (both) {
-    run_pass(step, layer, pass, {});
+    run_weight_gradient({});
   } else {
-    run_pass(step, layer, pass, {&g});
+    run_weight_gradient({&g});
   }
-  run_update(step, layer, static_cast<std::int64_t>(w.values.size() + bias.size()));
 }
 
-void LayerReplay::run_update(const Step& step, const PlannedLayer& layer, std::int64_t parameters) {
+void LayerReplay::run_update(const Step& step, const PlannedLayer& layer, const RecordedOperand& weight,
+                             std::span<const float> bias, const GemmPass& gradient,
+                             const GemmPassResult& result) {
   if (!arch_.in_blocks() || arch_.update_lanes == 0) return;
+  const auto parameters = static_cast<std::int64_t>(weight.values.size() + bias.size());
   const UpdatePass update = update_pass(recipe_, layer.plan, arch_, parameters);
+  if (check_ != nullptr && recipe_.master_weights.format == formats::fp16) {
+    check_->run_update(update_values(recipe_, layer.plan, step, weight, bias, gradient, result, update.job),
+                       place(step, layer));
+  }
   PassReport out = report_of(step, layer, Pass::update);
   out.gemm = {.m = parameters, .n = 1, .k = 1};
   out.formats = update.formats;
@@ -175,14 +184,14 @@ PassReport LayerReplay::report_of(const Step& step, const PlannedLayer& layer, P
   return out;
 }
 
-void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
-                           std::initializer_list<const RecordedOperand*> made) {
+GemmPassResult LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
+                                     std::initializer_list<const RecordedOperand*> made) {
   const bool integers = pass.first->encoded.type().is_integer();
   // An integer of the GEMMLOWP quantizer is no zero that could be left out; other dataflows skip nothing.
   pass.skip = pass.skip && !integers && arch_.dataflow == Dataflow::os_skip;
   pass.packed = pass.pass != Pass::forward && pass.first->encoded.type().is_code() && arch_.in_blocks() &&
                 arch_.gradient_storage == GradientStorage::packed;
-  const GemmPassResult result = run_gemm_pass(pass, layer.plan, step, arch_);
+  GemmPassResult result = run_gemm_pass(pass, layer.plan, step, arch_);
   if (check_ != nullptr) check_->run(pass, result, layer.plan, step, place(step, layer));
   own_results_.compare(step.number, *layer.layer, pass, result);
 
@@ -207,7 +216,7 @@ void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
   show_timeline(pass, result, layer.plan, cost, out);
   report_.passes.push_back(std::move(out));
 
-  if (!options_.staging) return;
+  if (!options_.staging) return result;
   const auto [m, n, k] = result.sides;
   for (const std::vector<std::uint16_t>& counts : result.nonzero) {
     if (pass.pass == Pass::forward || counts.empty()) {
@@ -216,6 +225,7 @@ void LayerReplay::run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
       staging_.add_gradient(m, n, k, counts, 1, options_.threads);
     }
   }
+  return result;
 }
 
 void LayerReplay::show_timeline(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,

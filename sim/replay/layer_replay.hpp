@@ -33,13 +33,14 @@ class LayerReplay {
 
   RecordedOperand operand(const Step& step, PlannedLayer& layer, const OperandSite& site);
   // `made` are the operands that were quantized for this pass first.
-  void run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
-                std::initializer_list<const RecordedOperand*> made);
+  GemmPassResult run_pass(const Step& step, PlannedLayer& layer, GemmPass pass,
+                          std::initializer_list<const RecordedOperand*> made);
   // Where this pass takes longer than all before it, and is one of those that somebody wants to see.
   void show_timeline(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                      const PassCost& cost, const PassReport& out);
   // After the weight gradient, where the machine has units for it.
-  void run_update(const Step& step, const PlannedLayer& layer, std::int64_t parameters);
+  void run_update(const Step& step, const PlannedLayer& layer, const RecordedOperand& weight,
+                  std::span<const float> bias, const GemmPass& gradient, const GemmPassResult& result);
   // Quantizes the results and reports. `made` is the operand that was quantized for this pass first.
   void finish_norm(const Step& step, PlannedLayer& layer, NormPass pass, NormResult result,
                    const RecordedOperand& made);

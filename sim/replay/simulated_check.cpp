@@ -12,6 +12,7 @@
 #include "sim/replay/difference.hpp"
 #include "sim/replay/sampled_tiles.hpp"
 #include "sim/replay/simulated_norm.hpp"
+#include "sim/replay/simulated_update.hpp"
 #include "sim/support/config_file.hpp"
 
 namespace mantissa::replay {
@@ -54,7 +55,8 @@ class SimulatedCheck : public CrossCheck {
   explicit SimulatedCheck(CheckOptions options) : options_(std::move(options)) {}
 
   std::uint64_t tiles_run() const override {
-    return tiles_run_ + (blocks_ ? blocks_->tiles_run() : 0) + (norm_ ? norm_->groups_run() : 0);
+    return tiles_run_ + (blocks_ ? blocks_->tiles_run() : 0) + (norm_ ? norm_->groups_run() : 0) +
+           (update_ ? update_->segments_run() : 0);
   }
 
   void prepare(const Recipe& recipe, const Architecture& arch, const MachineNeeds& needs) override {
@@ -68,6 +70,8 @@ class SimulatedCheck : public CrossCheck {
           AcceleratorOptions{
               .engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave});
     }
+    if (arch.in_blocks() && arch.update_lanes > 0 && recipe.master_weights.format == formats::fp16)
+      update_ = std::make_unique<SimulatedUpdate>(arch, recipe.master_weights.rounding, options_);
     if (needs.norm) norm_ = std::make_unique<SimulatedNorm>(arch, *needs.norm, options_);
   }
 
@@ -90,6 +94,10 @@ class SimulatedCheck : public CrossCheck {
   void run_norm(const NormPass& pass, const NormResult& result, const std::string& what) override {
     if (!result.saved) return;  // standard batch norm has no unit
     norm_->run(pass, result, what);
+  }
+
+  void run_update(const UpdateValues& update, const std::string& what) override {
+    if (update_) update_->run(update, what);
   }
 
  private:
@@ -177,9 +185,10 @@ class SimulatedCheck : public CrossCheck {
 
   CheckOptions options_;
   Architecture arch_;
-  std::unique_ptr<ArrayPool> pool_;      // of the first machine
-  std::unique_ptr<BlockCheck> blocks_;   // of the second
-  std::unique_ptr<SimulatedNorm> norm_;  // where there are Range BN layers
+  std::unique_ptr<ArrayPool> pool_;          // of the first machine
+  std::unique_ptr<BlockCheck> blocks_;       // of the second
+  std::unique_ptr<SimulatedNorm> norm_;      // where there are Range BN layers
+  std::unique_ptr<SimulatedUpdate> update_;  // where there are lanes for FP16 masters
   std::uint64_t tiles_run_ = 0;
 };
 

@@ -11,7 +11,8 @@ namespace mantissa::replay {
 
 struct CheckOptions {
   std::string engine = "systemc";  // systemc, rtl, lockstep
-  // Tiles per layer and pass, at least 4, or groups of channels of a batch norm, at least 2; 0: all.
+  // Tiles per layer and pass, at least 4, or groups of channels of a batch norm, at least 2, or segments of
+  // an update, the first ones; 0: all.
   std::uint64_t sample = 0;
   std::string rtl = {};    // directory of the RTL; empty: ours
   std::string wave = {};   // where a lockstep run that finds a difference writes its waveform; empty: nowhere

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "testbench/cli/replay_run.hpp"
 #include "testbench/cli/scratch.hpp"
+#include "testbench/machine/faulty_rtl.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -101,6 +103,43 @@ TEST(WholeStep, EveryWeightIsUpdatedOnce) {
   EXPECT_FALSE(
       replay({cnn, "--set", "mapping=auto", "--set", "update_lanes=0"})["totals"]["by_pass"].contains(
           "update"));
+}
+
+// Engines compare weights, momenta and operands with the golden model, and cycles with the closed form; what
+// they found would be exit code 1.
+TEST(WholeStep, EnginesUpdateWeights) {
+  std::vector<std::string> base = {cnn, "--steps", "20"};
+  for (const char* setting : {"mapping=auto", "rows=4", "cols=4", "window=4", "depth=2", "port=4"})
+    base.insert(base.end(), {"--set", setting});
+  for (const auto& [engine, sample, recipe] :
+       {std::tuple("systemc", "0", "fp8"), std::tuple("systemc", "4", "lognormal-sparse"),
+        std::tuple("rtl", "4", "fp8"), std::tuple("lockstep", "4", "fp8")}) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--recipe", recipe});
+    const Json fast = replay(with(arguments, {"update_lanes=3"}));
+    arguments.insert(arguments.end(), {"--engine", engine, "--sample", sample});
+    const Json report = replay(with(arguments, {"update_lanes=3"}));
+    ASSERT_TRUE(report.contains("layers")) << engine;
+    EXPECT_EQ(report["layers"], fast["layers"]) << engine;
+    if (std::string(engine) != "systemc") continue;
+    EXPECT_GT(report["sampled_tiles"], replay(arguments)["sampled_tiles"]) << "no update was simulated";
+  }
+}
+
+TEST(WholeStep, AFaultInAWeightUnitStopsTheRun) {
+  const FaultyRtl rtl("weight_update.sv", ": w_stored;", ": w_stored ^ 16'h1;");
+  std::string command = "mantissa replay " + cnn + " --steps 20 --sample 4 --rtl " + rtl.directory().string();
+  for (const char* setting :
+       {"mapping=auto", "rows=4", "cols=4", "window=4", "depth=2", "port=4", "update_lanes=2"})
+    command.append(" --set ").append(setting);
+  for (const auto& [engine, message] :
+       {std::pair("lockstep", "MISMATCH between SystemC and RTL in weight_update, lane 0, step 20, layer "),
+        std::pair("rtl", "MISMATCH between engine rtl and the golden model, step 20, layer ")}) {
+    const Finished run = run_in_scratch(command + " --engine " + engine + "; echo exit code $?");
+    EXPECT_EQ(run.out.find(message), 0U) << run.out;
+    EXPECT_NE(run.out.find("update, the first "), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("exit code 1\n"), std::string::npos) << run.out;
+  }
 }
 
 TEST(WholeStep, PackedGradientsMoveTheirNonZeroCodes) {
