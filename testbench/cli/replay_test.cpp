@@ -234,6 +234,30 @@ TEST(Replay, TheSecondMachineAgreesWithItsClosedForm) {
   EXPECT_NE(run.err.find("--set mapping=simple"), std::string::npos) << run.err;
 }
 
+// The same with gradients that lie packed in memory, and pass through zero_unpacker on their way to buffer A.
+TEST(Replay, TheSecondMachineUnpacksGradients) {
+  const std::vector<std::string> base = {
+      cnn, "--recipe", "lognormal-sparse", "--set", "mapping=auto", "--set", "gradient_storage=packed"};
+  const auto with = [&base](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return replay(arguments);
+  };
+  const Json whole = with({"--engine", "systemc"});
+  ASSERT_TRUE(whole.contains("layers"));
+  EXPECT_EQ(whole["layers"], with({})["layers"]);
+  const std::vector<std::string> small = {"--set", "rows=4", "--set", "cols=4"};
+  const Json fast = with(small);
+  for (const char* engine : {"rtl", "lockstep"}) {
+    std::vector<std::string> arguments = small;
+    arguments.insert(arguments.end(), {"--engine", engine, "--sample", "4"});
+    const Json report = with(arguments);
+    ASSERT_TRUE(report.contains("layers")) << engine;
+    EXPECT_EQ(report["layers"], fast["layers"]) << engine;
+    EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << engine;
+  }
+}
+
 // All of it, nothing sampled.
 TEST(LongReplay, EnginesRunEveryTileAndGroup) {
   const Scratch scratch;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "testbench/machine/block_cases.hpp"
 #include "testbench/machine/machine_cases.hpp"
@@ -39,6 +40,9 @@ class Coverage {
     if (cycles.dram_bytes > cycles.tensor_bytes) ++seen_["lines loaded again"];
     if (golden.run.suppressed_tiles > 0) ++seen_["suppressed"];
     if (made.formats.stochastic()) ++seen_["draws"];
+    if (pass.packed) ++seen_["packed"];
+    if (pass.packed && made.formats.a.bits() < 8) ++seen_["packed codes that are no bytes"];
+    if (pass.packed && cycles.dram_bytes > cycles.tensor_bytes) ++seen_["packed lines loaded again"];
   }
   int of(const std::string& what) const {
     const auto found = seen_.find(what);
@@ -98,7 +102,10 @@ TEST(BlockAccelerator, RandomPassesAsGoldenKernelsAndClosedForm) {
                            "load stalls",
                            "lines loaded again",
                            "suppressed",
-                           "draws"}) {
+                           "draws",
+                           "packed",
+                           "packed codes that are no bytes",
+                           "packed lines loaded again"}) {
     EXPECT_GE(coverage.of(what), 10) << what;
   }
 }
@@ -112,6 +119,7 @@ TEST(BlockAccelerator, JobsOneAfterTheOther) {
   arch.a_buffer_bytes = 500;
   arch.b_buffer_bytes = 700;
   arch.c_buffer_bytes = 3000;
+  arch.gradient_storage = GradientStorage::packed;
   ArrayFormats formats;
   formats.c_rounding = Rounding::sr(16);
   BlockAccelerator accelerator(arch, formats);
@@ -152,16 +160,20 @@ TEST(BlockAccelerator, MappingsChangeNoOutputBit) {
     OwnedPass pass = sample.made.pass;
     SCOPED_TRACE(sample.made.text());
     pass.mapping = {.m_block = pass.outputs.rows(), .n_block = pass.outputs.cols(), .k_block = 1 << 20};
+    const bool packed = std::exchange(pass.packed, false);
     const ArrayRun whole = sample.accelerator->run(pass.job(sample.made.arch, sample.made.formats));
     // One step: nothing is moved twice.
     EXPECT_EQ(whole.cycles.dram_bytes, whole.cycles.tensor_bytes);
     for (const BlockOrder order : {BlockOrder::m_outside, BlockOrder::n_outside}) {
       pass.mapping = {.order = order, .m_block = 4, .n_block = 4, .k_block = 1};
+      pass.packed = false;
       const ArrayRun cut = sample.accelerator->run(pass.job(sample.made.arch, sample.made.formats));
       EXPECT_EQ(cut.codes, whole.codes);
       EXPECT_EQ(cut.flags, whole.flags);
       EXPECT_EQ(cut.cycles.macs, whole.cycles.macs);
       EXPECT_GE(cut.cycles.dram_bytes, whole.cycles.dram_bytes);
+      pass.packed = packed;
+      EXPECT_EQ(sample.accelerator->run(pass.job(sample.made.arch, sample.made.formats)).codes, whole.codes);
     }
   }
 }
@@ -221,6 +233,7 @@ TEST(BlockAccelerator, RefusesWhatItDoesNotHave) {
   EXPECT_NE(refusal([](OwnedPass& p) { p.b_bits = 7; }).find("at least as many bits"), std::string::npos);
   EXPECT_NE(refusal([](OwnedPass& p) { p.shape.groups = 3; }).find("3 groups"), std::string::npos);
   EXPECT_NE(refusal([](OwnedPass& p) { p.pass = Pass::update; }).find("update"), std::string::npos);
+  EXPECT_NE(refusal([](OwnedPass& p) { p.packed = true; }).find("gradient_storage dense"), std::string::npos);
   EXPECT_NE(message_of([&] {
               BlockArrayJob job = pass.job(arch, {});
               job.first = EncodedTensor::codes(pass.first, formats::e4m3, 0);

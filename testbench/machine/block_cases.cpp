@@ -119,6 +119,7 @@ BlockArrayJob OwnedPass::job(const Architecture& arch, const ArrayFormats& forma
           .bias = bias,
           .c_scale = c_scale,
           .skip = skip,
+          .packed = packed,
           .draws = {.run_seed = run_seed, .stream = 0x700020100, .lanes = arch.cols, .leap = formats.leap},
           .a_bits = a_bits,
           .b_bits = b_bits,
@@ -133,8 +134,8 @@ std::string OwnedPass::text() const {
   out << name_of(pass) << " of " << shape.batch << " x " << shape.in_channels << " -> " << shape.out_channels
       << " groups " << shape.groups << " in " << pair(shape.in) << " out " << pair(shape.out) << " kernel "
       << pair(shape.kernel) << " stride " << pair(shape.stride) << " padding " << pair(shape.padding)
-      << " dilation " << pair(shape.dilation) << (skip ? " skip" : " dense") << " outputs " << outputs.row0
-      << ".." << outputs.row1 << " x " << outputs.col0 << ".." << outputs.col1
+      << " dilation " << pair(shape.dilation) << (skip ? " skip" : " dense") << (packed ? " packed" : "")
+      << " outputs " << outputs.row0 << ".." << outputs.row1 << " x " << outputs.col0 << ".." << outputs.col1
       << (mapping.order == BlockOrder::m_outside ? " m" : " n") << "_outside " << mapping.m_block << ","
       << mapping.n_block << "," << mapping.k_block << " seed " << run_seed << " bits " << a_bits << ","
       << b_bits << "," << c_bits;
@@ -163,9 +164,12 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
   arch.sum_rows = engine() % 2 == 0 ? 1 : static_cast<int>(upto(engine, rows + 2));
   arch.dram_outstanding = static_cast<int>(upto(engine, 4));
   if (engine() % 3 == 0) arch.dram_burst_cycles = one_of(engine, {Ratio(1, 3), Ratio(5, 2), Ratio(7, 4)});
+  if (engine() % 2 == 0) arch.gradient_storage = GradientStorage::packed;
   ArrayFormats& formats = made.formats;
   formats = random_formats(engine);
   formats.c_rounding = one_of(engine, {Rounding::rne(), Rounding::sr(16), Rounding::sr(16)});
+  if (arch.gradient_storage == GradientStorage::packed && engine() % 4 == 0)
+    formats.a = Format::parse("e3m2");
   fix(made);
   OwnedPass& pass = made.pass;
   pass.shape = random_shape(engine);
@@ -196,6 +200,11 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
     pass.c_bits = 32;
   }
   random_buffers(engine, formats, made);
+  // Packed lines have codes of their format's bits, and buffers hold codes.
+  if (arch.gradient_storage == GradientStorage::packed && pass.pass != Pass::forward) {
+    pass.a_bits = 0;
+    pass.packed = engine() % 4 != 0;
+  }
   return made;
 }
 

@@ -23,6 +23,7 @@ struct OwnedPass {
   std::vector<float> bias = {};
   int c_scale = 0;
   bool skip = true;
+  bool packed = false;
   std::uint64_t run_seed = 1;
   int a_bits = 0;
   int b_bits = 0;
@@ -53,5 +54,6 @@ BlockGolden golden_run(const Architecture& arch, const ArrayFormats& formats, co
 
 // What block_cycles() wants to know of A.
 BlockCounts nonzero_counts(const Architecture& arch, const BlockArrayJob& job);
+std::vector<std::uint32_t> row_nonzero_counts(const BlockArrayJob& job);
 
 }  // namespace mantissa::test
