@@ -4,26 +4,34 @@
 #include "sim/machine/block_units.hpp"
 #include "sim/machine/job_clock.hpp"
 #include "sim/machine/rtl_unit.hpp"
+#include "sim/units/unit_configs.hpp"
 
 namespace mantissa {
 namespace {
+
+// Integers are not packed.
+bool packs(const Architecture& arch, const ArrayFormats& formats) {
+  return arch.gradient_storage == GradientStorage::packed && formats.a.is_code();
+}
 
 // What can fail comes before the first module: SystemC does not take one back.
 const Architecture& checked_blocks(const Architecture& arch, const ArrayFormats& formats,
                                    const AcceleratorOptions& options) {
   check_machine(arch, options.engine);
-  if (!formats.a.is_code() || !formats.b.is_code()) {
-    throw std::invalid_argument("the second machine's array has operands of codes, not " + formats.a.name() +
-                                " x " + formats.b.name());
+  const bool codes = formats.a.is_code() && formats.b.is_code();
+  if (!codes && !(formats.a.is_integer() && formats.b.is_integer())) {
+    throw std::invalid_argument("the second machine's arrays have operands of codes or of integers, not " +
+                                formats.a.name() + " x " + formats.b.name());
   }
-  if (arch.gradient_storage == GradientStorage::packed && options.engine != Engine::systemc)
+  if (!codes) int_block_array_config(block_array_parameters(arch, formats)).check();
+  if (packs(arch, formats) && options.engine != Engine::systemc)
     compile_unit("zero_unpacker", unpacker_parameters(arch, formats.a.format()), options.rtl_directory);
   return arch;
 }
 
 std::unique_ptr<LineUnpacker> make_unpacker(const Architecture& arch, const ArrayFormats& formats,
                                             const AcceleratorOptions& options) {
-  if (arch.gradient_storage != GradientStorage::packed) return nullptr;
+  if (!packs(arch, formats)) return nullptr;
   return std::make_unique<LineUnpacker>("unpacker", arch, formats.a.format(), options.engine,
                                         options.rtl_directory);
 }
@@ -54,9 +62,10 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
     finish_elaboration();
     BlockController controller(parts(), job);
     if (clock_.run(controller)) return controller.result();
-    LockstepDifference difference{.unit = units_.unpacker_differs() ? "zero_unpacker" : "block_array",
-                                  .mismatch = *clock_.difference(),
-                                  .seed = job.draws.run_seed};
+    LockstepDifference difference{
+        .unit = units_.unpacker_differs() ? "zero_unpacker" : block_array_name(formats_),
+        .mismatch = *clock_.difference(),
+        .seed = job.draws.run_seed};
     if (!options_.wave.empty()) {
       record(job, difference.mismatch.cycle + cycles_past_difference);
       difference.wave = options_.wave;

@@ -19,6 +19,7 @@ void check_packed(const BlockArrayJob& job, const Architecture& arch, const Bloc
   if (!job.packed) return;
   if (arch.gradient_storage != GradientStorage::packed)
     refuse_block_job("packed lines on a machine with gradient_storage dense; it takes packed");
+  if (formats.integers()) refuse_block_job("integers are not packed");
   if (job.pass == Pass::forward)
     refuse_block_job("the forward pass has no packed lines; gradients may be packed");
   if (shape.a_bits != formats.a.bits()) {
@@ -36,7 +37,7 @@ BlockJob shape_of(const BlockArrayJob& job, const ArrayFormats& formats) {
           .a_bits = job.a_bits != 0 ? job.a_bits : formats.a.bits(),
           .b_bits = job.b_bits != 0 ? job.b_bits : formats.b.bits(),
           .c_bits = job.c_bits != 0 ? job.c_bits : formats.c_bits(),
-          .sum_bits = formats.accumulator.bits(),
+          .sum_bits = formats.sum_bits(),
           .skip = job.skip,
           .packed = job.packed};
 }

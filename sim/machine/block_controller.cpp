@@ -19,9 +19,10 @@ BlockController::BlockController(const BlockParts& parts, const BlockArrayJob& j
     : parts_(parts),
       plan_(checked_plan(parts, job)),
       memory_(parts, job, plan_),
-      feed_(parts, job, plan_, memory_),
+      dequantizer_(parts.formats.integers() ? std::make_unique<BlockDequantizer>(job, plan_) : nullptr),
+      feed_(parts, job, plan_, memory_, dequantizer_.get()),
       exchange_(parts, plan_, memory_.c()),
-      drain_(parts, job, plan_, memory_.c()),
+      drain_(parts, job, plan_, memory_.c(), dequantizer_.get()),
       elements_before_(elements_taken()) {}
 
 std::uint64_t BlockController::elements_taken() const {

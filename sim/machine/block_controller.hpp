@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "sim/machine/block_drain.hpp"
 #include "sim/machine/block_exchange.hpp"
@@ -41,6 +42,7 @@ class BlockController {
   BlockParts parts_;
   BlockPlan plan_;
   BlockMemory memory_;
+  std::unique_ptr<BlockDequantizer> dequantizer_;  // of an array of integers
   BlockFeed feed_;
   BlockExchange exchange_;
   BlockDrain drain_;

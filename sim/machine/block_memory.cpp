@@ -91,7 +91,7 @@ void BlockMemory::issue_write_back(std::int64_t block) {
   for (std::int64_t row = part.row0; row < part.row1; ++row) {
     add_piece(pieces.pieces, (row - all.row0) * all.cols() + part.col0 - all.col0, part.cols());
     for (std::int64_t col = part.col0; col < part.col1; ++col)
-      set_packed_element(packed, at++, pieces.bits, c_.word(block, row, col));
+      set_packed_element(packed, at++, pieces.bits, static_cast<std::uint32_t>(c_.word(block, row, col)));
   }
   parts_.dma.issue_write(c_address_, pieces, packed);
 }

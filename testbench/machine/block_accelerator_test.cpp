@@ -40,6 +40,13 @@ class Coverage {
     if (cycles.dram_bytes > cycles.tensor_bytes) ++seen_["lines loaded again"];
     if (golden.run.suppressed_tiles > 0) ++seen_["suppressed"];
     if (made.formats.stochastic()) ++seen_["draws"];
+    if (made.formats.integers()) {
+      ++seen_["integers, " + std::string(name_of(pass.pass))];
+      if (made.formats.a.bits() == 16 || made.formats.b.bits() == 16) ++seen_["integers of 16 bits"];
+      if (cycles.sums_loaded > 0) ++seen_["sums of integers loaded"];
+      if (pass.pass == Pass::input_gradient && pass.shape.stride[0] * pass.shape.stride[1] > 1)
+        ++seen_["holes that hold integers"];
+    }
     if (pass.packed) ++seen_["packed"];
     if (pass.packed && made.formats.a.bits() < 8) ++seen_["packed codes that are no bytes"];
     if (pass.packed && cycles.dram_bytes > cycles.tensor_bytes) ++seen_["packed lines loaded again"];
@@ -103,6 +110,12 @@ TEST(BlockAccelerator, RandomPassesAsGoldenKernelsAndClosedForm) {
                            "lines loaded again",
                            "suppressed",
                            "draws",
+                           "integers, forward",
+                           "integers, input_gradient",
+                           "integers, weight_gradient",
+                           "integers of 16 bits",
+                           "sums of integers loaded",
+                           "holes that hold integers",
                            "packed",
                            "packed codes that are no bytes",
                            "packed lines loaded again"}) {
@@ -110,23 +123,14 @@ TEST(BlockAccelerator, RandomPassesAsGoldenKernelsAndClosedForm) {
   }
 }
 
-// A machine forgets one job when it begins the next, refused ones included.
-TEST(BlockAccelerator, JobsOneAfterTheOther) {
-  std::mt19937_64 engine(52);
-  BlockCase made = random_case(engine, 4, 8);
-  Architecture arch = made.arch;
-  arch.window = 4;
-  arch.a_buffer_bytes = 500;
-  arch.b_buffer_bytes = 700;
-  arch.c_buffer_bytes = 3000;
-  arch.gradient_storage = GradientStorage::packed;
-  ArrayFormats formats;
-  formats.c_rounding = Rounding::sr(16);
-  BlockAccelerator accelerator(arch, formats);
+// Passes of all kinds on one machine, some of which it refuses.
+void run_jobs(BlockAccelerator& accelerator, std::mt19937_64& engine) {
+  const Architecture& arch = accelerator.architecture();
+  const ArrayFormats& formats = accelerator.formats();
   int run = 0;
   int refused = 0;
   for (int i = 0; i < 150; ++i) {
-    OwnedPass pass = random_case(engine, 4, 8).pass;
+    OwnedPass pass = random_case(engine, 4, 8, [&](BlockCase& made) { made.formats = formats; }).pass;
     pass.a_bits = pass.b_bits = pass.c_bits = 0;
     const BlockArrayJob job = pass.job(arch, formats);
     SCOPED_TRACE(std::to_string(i) + ": " + pass.text());
@@ -143,6 +147,23 @@ TEST(BlockAccelerator, JobsOneAfterTheOther) {
   }
   EXPECT_GT(run, 50);
   EXPECT_GT(refused, 5);
+}
+
+// A machine forgets one job when it begins the next, refused ones included.
+TEST(BlockAccelerator, JobsOneAfterTheOther) {
+  std::mt19937_64 engine(52);
+  Architecture arch = random_case(engine, 4, 8).arch;
+  arch.window = 4;
+  arch.a_buffer_bytes = 500;
+  arch.b_buffer_bytes = 700;
+  arch.c_buffer_bytes = 3000;
+  arch.gradient_storage = GradientStorage::packed;
+  ArrayFormats formats;
+  formats.c_rounding = Rounding::sr(16);
+  BlockAccelerator codes(arch, formats);
+  BlockAccelerator integers(arch, {.a = ElementType::integer(8), .b = ElementType::integer(8)});
+  run_jobs(codes, engine);
+  run_jobs(integers, engine);
 }
 
 // Whatever the mapping, the bits are the same.
@@ -193,7 +214,9 @@ TEST(BlockAccelerator, RefusesWhatItDoesNotHave) {
     return message_of([&] { BlockAccelerator(Architecture{}, formats, options); });
   };
   EXPECT_NE(machine({.a = formats::fp32, .b = formats::fp32}).find("not fp32 x fp32"), std::string::npos);
-  EXPECT_NE(machine({.a = ElementType::integer(8), .b = ElementType::integer(8)}).find("not uint8 x uint8"),
+  EXPECT_NE(machine({.a = ElementType::integer(8), .b = formats::e5m2}).find("not uint8 x e5m2"),
+            std::string::npos);
+  EXPECT_NE(machine({.a = ElementType::integer(16), .b = ElementType::integer(16)}).find("at most one"),
             std::string::npos);
   EXPECT_NE(machine({}, {.engine = Engine::fast}).find("fast"), std::string::npos);
 

@@ -1,6 +1,7 @@
 #include "testbench/machine/block_cases.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
@@ -107,15 +108,43 @@ void random_buffers(std::mt19937_64& engine, const ArrayFormats& formats, BlockC
   }
 }
 
+// Between a minimum and a maximum that mostly have zero between them: padding and holes hold what stands for
+// it.
+GemmlowpRange random_range(std::mt19937_64& engine, int bits) {
+  std::normal_distribution<float> normal(0, 1);
+  const float min = engine() % 8 == 0 ? normal(engine) : -std::abs(normal(engine));
+  return GemmlowpRange::between(min, std::max(min, 0.F) + std::abs(normal(engine)), bits);
+}
+
+void random_tensors(std::mt19937_64& engine, const ArrayFormats& formats, OwnedPass& pass) {
+  const ConvShape& g = pass.shape;
+  const std::int64_t first = pass.pass == Pass::forward ? g.inputs() : g.outputs();
+  const std::int64_t second = pass.pass == Pass::weight_gradient ? g.inputs() : g.weights();
+  const bool specials = engine() % 4 == 0;
+  const double share = static_cast<double>(engine() % 11) / 10;
+  if (formats.integers()) {
+    pass.first_range = random_range(engine, formats.a.bits());
+    pass.second_range = random_range(engine, formats.b.bits());
+    pass.first_integers = random_integer_elements(engine, formats.a.bits(), first, share);
+    pass.second_integers = random_integer_elements(engine, formats.b.bits(), second, 0.9);
+    return;
+  }
+  pass.first = random_codes(engine, formats.a.format(), first, share, specials);
+  pass.second = random_codes(engine, formats.b.format(), second, 0.9, specials);
+}
+
 }  // namespace
 
 BlockArrayJob OwnedPass::job(const Architecture& arch, const ArrayFormats& formats) const {
+  const bool integers = formats.integers();
   return {.shape = shape,
           .pass = pass,
           .mapping = mapping,
           .outputs = outputs,
-          .first = EncodedTensor::codes(first, formats.a.format(), 0),
-          .second = EncodedTensor::codes(second, formats.b.format(), 0),
+          .first = integers ? EncodedTensor::integers(first_integers, first_range)
+                            : EncodedTensor::codes(first, formats.a.format(), 0),
+          .second = integers ? EncodedTensor::integers(second_integers, second_range)
+                             : EncodedTensor::codes(second, formats.b.format(), 0),
           .bias = bias,
           .c_scale = c_scale,
           .skip = skip,
@@ -170,6 +199,7 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
   formats.c_rounding = one_of(engine, {Rounding::rne(), Rounding::sr(16), Rounding::sr(16)});
   if (arch.gradient_storage == GradientStorage::packed && engine() % 4 == 0)
     formats.a = Format::parse("e3m2");
+  if (engine() % 4 == 0) formats = random_integers(engine);
   fix(made);
   OwnedPass& pass = made.pass;
   pass.shape = random_shape(engine);
@@ -179,13 +209,8 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
                   .m_block = random_block(engine, rows, pass.outputs.rows()),
                   .n_block = random_block(engine, cols, pass.outputs.cols()),
                   .k_block = random_segment(engine, arch, pass.shape, pass.pass)};
-  const bool specials = engine() % 4 == 0;
-  const double share = static_cast<double>(engine() % 11) / 10;
+  random_tensors(engine, formats, pass);
   const ConvShape& g = pass.shape;
-  pass.first = random_codes(engine, formats.a.format(), pass.pass == Pass::forward ? g.inputs() : g.outputs(),
-                            share, specials);
-  pass.second = random_codes(engine, formats.b.format(),
-                             pass.pass == Pass::weight_gradient ? g.inputs() : g.weights(), 0.9, specials);
   if (engine() % 2 == 0) {
     std::normal_distribution<float> normal(0, 4);
     for (std::int64_t col = 0; col < sides_of(g, pass.pass).n * g.groups; ++col)
@@ -201,7 +226,7 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
   }
   random_buffers(engine, formats, made);
   // Packed lines have codes of their format's bits, and buffers hold codes.
-  if (arch.gradient_storage == GradientStorage::packed && pass.pass != Pass::forward) {
+  if (arch.gradient_storage == GradientStorage::packed && pass.pass != Pass::forward && !formats.integers()) {
     pass.a_bits = 0;
     pass.packed = engine() % 4 != 0;
   }

@@ -20,6 +20,11 @@ struct OwnedPass {
   Rectangle outputs;
   std::vector<std::uint8_t> first = {};
   std::vector<std::uint8_t> second = {};
+  // Of an array of integers.
+  GemmlowpRange first_range = {};
+  GemmlowpRange second_range = {};
+  std::vector<std::uint16_t> first_integers = {};
+  std::vector<std::uint16_t> second_integers = {};
   std::vector<float> bias = {};
   int c_scale = 0;
   bool skip = true;

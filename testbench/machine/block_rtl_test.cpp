@@ -24,8 +24,8 @@ struct Build {
   int port = 4;
   int sum_rows = 1;
   bool packs = false;  // always has an unpacker
-  Format a = formats::e5m2;
-  Format b = formats::e5m2;
+  ElementType a = formats::e5m2;
+  ElementType b = formats::e5m2;
 };
 
 BlockCase random_pass(std::mt19937_64& engine, const Build& build) {
@@ -79,29 +79,43 @@ TEST(BlockRtlMachine, SmallArraysAsGoldenKernelsAndClosedForm) {
       {{.rows = 4, .cols = 4}, {.rows = 4, .cols = 8, .depth = 1, .port = 1, .sum_rows = 3}}, 20);
 }
 
+TEST(BlockRtlMachine, SmallArraysOfIntegersAsGoldenKernelsAndClosedForm) {
+  expect_same_everywhere(
+      {{.rows = 4, .cols = 4, .a = ElementType::integer(8), .b = ElementType::integer(8)},
+       {.rows = 4, .cols = 4, .sum_rows = 3, .a = ElementType::integer(16), .b = ElementType::integer(8)}},
+      20);
+}
+
 TEST(LongBlockRtlMachine, AllArraysAsGoldenKernelsAndClosedForm) {
   expect_same_everywhere({{.rows = 8, .cols = 8, .window = 8, .sum_rows = 2},
                           {.rows = 16, .cols = 16, .window = 16, .sum_rows = 16},
                           {.rows = 4, .cols = 8, .window = 2, .depth = 4, .port = 2},
                           {.rows = 4, .cols = 4, .a = formats::e4m3, .b = formats::e4m3},
+                          {.rows = 4,
+                           .cols = 8,
+                           .window = 8,
+                           .port = 2,
+                           .sum_rows = 2,
+                           .a = ElementType::integer(8),
+                           .b = ElementType::integer(16)},
                           {.rows = 2, .cols = 3, .window = 3, .port = 2, .sum_rows = 2, .b = formats::e4m3}},
                          24);
 }
 
 // Lockstep stops on every pass that the faulty RTL gets wrong on its own, and on none with sound RTL.
-void expect_found(const FaultyRtl& rtl, const std::string& unit, const std::string& port,
+void expect_found(const Build& build, const FaultyRtl& rtl, const std::string& unit, const std::string& port,
                   const std::string& stage) {
   std::mt19937_64 engine(55);
   const Scratch scratch;
   const fs::path wave = fs::path(scratch.path()) / "difference.fst";
-  BlockCase made = random_pass(engine, {.rows = 4, .cols = 4, .packs = true});
+  BlockCase made = random_pass(engine, build);
   made.arch.a_buffer_bytes = made.arch.b_buffer_bytes = made.arch.c_buffer_bytes = 1 << 16;
   BlockAccelerator alone(made.arch, made.formats, {.engine = Engine::rtl, .rtl_directory = rtl.directory()});
   BlockAccelerator lockstep(made.arch, made.formats,
                             {.engine = Engine::lockstep, .rtl_directory = rtl.directory(), .wave = wave});
   int found = 0;
   for (int i = 0; i < 12; ++i) {
-    OwnedPass pass = random_pass(engine, {.rows = 4, .cols = 4, .packs = true}).pass;
+    OwnedPass pass = random_pass(engine, build).pass;
     pass.a_bits = pass.b_bits = pass.c_bits = 0;
     const BlockArrayJob job = pass.job(made.arch, made.formats);
     const std::vector<std::uint32_t> right = golden_run(made.arch, made.formats, job).run.codes;
@@ -122,12 +136,21 @@ void expect_found(const FaultyRtl& rtl, const std::string& unit, const std::stri
 }
 
 TEST(BlockRtlMachine, AFaultInAnElementIsFound) {
-  expect_found({"block_array.sv", ".a_i    (a[r*AW+:AW])", ".a_i    (a[r*AW+:AW] ^ AW'(r == 1))"},
+  expect_found({.rows = 4, .cols = 4},
+               {"block_array.sv", ".a_i    (a[r*AW+:AW])", ".a_i    (a[r*AW+:AW] ^ AW'(r == 1))"},
                "block_array", "sum_o", "accumulate");
+}
+
+TEST(BlockRtlMachine, AFaultInAnElementOfIntegersIsFound) {
+  expect_found(
+      {.rows = 4, .cols = 4, .a = ElementType::integer(8), .b = ElementType::integer(8)},
+      {"int_block_array.sv", "(b[(r*Cols+c)*BBits+:BBits])", "(b[(r*Cols+c)*BBits+:BBits] ^ BBits'(r == 1))"},
+      "int_block_array", "sum_o", "accumulate");
 }
 
 TEST(BlockRtlMachine, AFaultInTheUnpackerIsFound) {
   expect_found(
+      {.rows = 4, .cols = 4, .packs = true},
       {"zero_unpacker.sv", "code & {Width{beat.mask[i]}}", "code & {Width{beat.mask[i]}} & ~Width'(i == 3)"},
       "zero_unpacker", "codes_o", "codes");
 }
