@@ -62,10 +62,6 @@ module block_array #(
     $error("block_array: the accumulator must fit FP32, which products are exact in");
   end
 
-  if (SumRows < 1 || SumRows > Rows) begin : gen_bad_sum_rows
-    $error("block_array: SumRows must be 1 to Rows");
-  end
-
   // -------------------------------------------------------------------------- the beat's operands
   logic [Port*Rows-1:0]    nonzero;
   logic                    suppresses;
@@ -169,33 +165,26 @@ module block_array #(
   end
 
   // --------------------------------------------------------------------------------- the elements
-  // Row p of SumRows moves through rows p, p + SumRows, ... of the array. Where the last group has
-  // no such row, nothing moves in its cycle.
-  logic [Cols*AccW-1:0] shadow [Rows];
+  logic [Rows*Cols*AccW-1:0] shadow;
+  logic [Rows*Cols*AccW-1:0] from;
+  logic [Rows-1:0]           shift;
 
-  for (genvar p = 0; p < SumRows; p++) begin : gen_port
-    localparam bit Whole = ((Groups - 1) * SumRows + p < Rows);
-
-    assign sum_o[p*Cols*AccW+:Cols*AccW] = (Whole | ~last_o) ? shadow[p] : '0;
-  end
+  sum_chain #(
+    .Rows   (Rows),
+    .SumRows(SumRows),
+    .Width  (Cols * AccW)
+  ) u_chain (
+    .valid_i (valid_o),
+    .last_i  (last_o),
+    .load_i,
+    .sum_i,
+    .sum_o,
+    .shadow_i(shadow),
+    .shift_o (shift),
+    .from_o  (from)
+  );
 
   for (genvar r = 0; r < Rows; r++) begin : gen_row
-    localparam int unsigned P     = r % SumRows;
-    localparam bit          Whole = ((Groups - 1) * SumRows + P < Rows);
-
-    logic [Cols*AccW-1:0] from;
-    logic [Cols*AccW-1:0] sums;
-    logic                 shift;
-
-    assign shift     = valid_o & (Whole | ~last_o);
-    assign shadow[r] = sums;
-
-    if (r + SumRows < Rows) begin : gen_neighbour
-      assign from = shadow[r+SumRows];
-    end else begin : gen_edge
-      assign from = sum_i[P*Cols*AccW+:Cols*AccW] & {Cols * AccW{load_i}};
-    end
-
     for (genvar c = 0; c < Cols; c++) begin : gen_col
       block_pe #(
         .AExp     (AExp),
@@ -215,9 +204,9 @@ module block_array #(
         .swap_i (swap),
         .a_i    (a[r*AW+:AW]),
         .b_i    (b[(r*Cols+c)*BW+:BW]),
-        .shift_i(shift),
-        .sum_i  (from[c*AccW+:AccW]),
-        .sum_o  (sums[c*AccW+:AccW])
+        .shift_i(shift[r]),
+        .sum_i  (from[(r*Cols+c)*AccW+:AccW]),
+        .sum_o  (shadow[(r*Cols+c)*AccW+:AccW])
       );
     end
   end

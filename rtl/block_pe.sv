@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An element of block_array (ARITHMETIC.md 7, "Two sets of accumulators"): fp8_pe's datapath with a
-// second sum, the shadow, which moves from element to element while the first one works.
+// second sum, which shadow_sum has.
 //
-// swap_i travels with the operands, as clear_i does in fp8_pe: the two sums change places, and with
-// valid_i the product is the first that joins the sum that comes in. sum_o has the old one two
-// cycles later. shift_i: the shadow takes sum_i, a neighbour's; not in the cycle after swap_i.
+// swap_i travels with the operands, as clear_i does in fp8_pe: with valid_i the product is the first
+// that joins the sum that comes in.
 
 module block_pe #(
   parameter  int unsigned AExp      = 5,
@@ -33,30 +32,22 @@ module block_pe #(
   output logic [AccW-1:0]    sum_o  // the shadow
 );
 
-  logic            swap_q;
   logic [AccW-1:0] acc;
   logic [AccW-1:0] start;
-  logic [AccW-1:0] shadow_d, shadow_q;
   logic            unused_ready, unused_valid;
 
-  assign start = swap_q ? shadow_q : acc;
-  assign sum_o = shadow_q;
-
-  always_comb begin
-    shadow_d = shadow_q;
-    if (shift_i) shadow_d = sum_i;
-    if (swap_q) shadow_d = acc;
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      swap_q   <= 1'b0;
-      shadow_q <= '0;
-    end else begin
-      swap_q   <= swap_i;
-      shadow_q <= shadow_d;
-    end
-  end
+  shadow_sum #(
+    .Width(AccW)
+  ) u_shadow (
+    .clk_i,
+    .rst_ni,
+    .swap_i,
+    .acc_i  (acc),
+    .start_o(start),
+    .shift_i,
+    .sum_i,
+    .sum_o
+  );
 
   pe_datapath #(
     .AExp     (AExp),

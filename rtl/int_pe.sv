@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An element of int_array (ARITHMETIC.md 4, 7): operand registers, int_mac, accumulator register.
-// acc_o' = acc_o + a_i * b_i, unsigned, modulo 2^AccBits; latency 2, one step per cycle.
+// An element of int_array (ARITHMETIC.md 4, 7): acc_o' = acc_o + a_i * b_i, unsigned, modulo
+// 2^AccBits; latency 2, one step per cycle.
 //
 // valid_i is a clock enable, and clear_i starts a new sum, both as in fp8_pe: acc_o still shows the
 // old sum in the cycle of clear_i and the next. wrapped_o: the product that joins the sum in this
@@ -24,86 +24,32 @@ module int_pe #(
   output logic               wrapped_o
 );
 
-  if ((ABits != 8 && ABits != 16) || (BBits != 8 && BBits != 16)) begin : gen_bad_bits
-    $error("int_pe: a and b have 8 or 16 bits");
-  end
+  logic               clear_q;
+  logic [AccBits-1:0] start;
 
-  if (ABits == 16 && BBits == 16) begin : gen_both_wide
-    $error("int_pe: a and b must not both have 16 bits");
-  end
-
-  localparam int unsigned WideBits = (ABits > BBits) ? ABits : BBits;
-
-  logic [ABits-1:0]    a_d, a_q;
-  logic [BBits-1:0]    b_d, b_q;
-  logic                step_q;  // the operand registers hold a product that is not yet added
-  logic                clear_q;
-  logic [AccBits-1:0]  acc_d, acc_q;
-  logic [AccBits-1:0]  start;
-  logic [AccBits-1:0]  sum;
-  logic                sum_valid;
-  logic                overflow;
-  logic [7:0]          narrow;
-  logic [WideBits-1:0] wide;
-  logic                unused_ready;
-
-  // The factor that may have 16 bits is int_mac's b.
-  if (ABits > BBits) begin : gen_wide_a
-    assign narrow = b_q;
-    assign wide   = a_q;
-  end else begin : gen_wide_b
-    assign narrow = a_q;
-    assign wide   = b_q;
-  end
-
-  assign start     = clear_q ? '0 : acc_q;
-  assign acc_o     = acc_q;
-  assign wrapped_o = sum_valid & overflow;
-
-  // What wraps belongs to the tile, which remembers it: each step forgets the one before.
-  int_mac #(
-    .BWidth (WideBits),
-    .AccBits(AccBits)
-  ) u_mac (
-    .clk_i,
-    .rst_ni,
-    .valid_i   (step_q),
-    .ready_o   (unused_ready),
-    .clear_i   (1'b1),
-    .a_i       (narrow),
-    .b_i       (wide),
-    .acc_i     (start),
-    .valid_o   (sum_valid),
-    .ready_i   (1'b1),
-    .acc_o     (sum),
-    .overflow_o(overflow)
-  );
-
-  always_comb begin
-    a_d   = a_q;
-    b_d   = b_q;
-    acc_d = start;
-    if (valid_i) begin
-      a_d = a_i;
-      b_d = b_i;
-    end
-    if (sum_valid) acc_d = sum;
-  end
+  assign start = clear_q ? '0 : acc_o;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      a_q     <= '0;
-      b_q     <= '0;
-      step_q  <= 1'b0;
       clear_q <= 1'b0;
-      acc_q   <= '0;
     end else begin
-      a_q     <= a_d;
-      b_q     <= b_d;
-      step_q  <= valid_i;
       clear_q <= clear_i;
-      acc_q   <= acc_d;
     end
   end
+
+  int_datapath #(
+    .ABits  (ABits),
+    .BBits  (BBits),
+    .AccBits(AccBits)
+  ) u_datapath (
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .a_i,
+    .b_i,
+    .start_i(start),
+    .acc_o,
+    .wrapped_o
+  );
 
 endmodule

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "models/array/tile_steps.hpp"
+#include "models/array/two_sets.hpp"
 #include "models/format/format.hpp"
 #include "models/sparsity/skip_window.hpp"
 
@@ -23,22 +21,15 @@ struct BlockArray {
   // Throws std::invalid_argument for sizes below 1 and formats that do not go together.
   void check() const;
   int rows() const { return skip_window.rows; }
+  int sum_bits() const { return accumulator.bits(); }
   // R of the text: cycles in which rows are exchanged.
   int exchange_cycles() const { return (rows() + sum_rows - 1) / sum_rows; }
 };
 
-// One run over the whole array. What rows not in use and columns not enabled hold does not count.
-struct BlockRun {
-  std::int64_t k = 0;
-  std::span<const std::uint8_t> a = {};             // codes [rows, k], row-major
-  std::span<const std::uint8_t> b = {};             // codes [k, cols]
-  std::span<const std::uint8_t> used_rows = {};     // one byte per row, 0: not in use
-  std::span<const std::uint8_t> enabled_cols = {};  // one per column, 0: holds its sums
-  bool skip = true;                                 // in place of the array's
-};
+using BlockRun = ArrayRunOf<std::uint8_t>;
 
-// The sums of both sets. They are codes of the accumulator, row-major over the whole array, +0 at first.
-class BlockSums {
+// Sums are codes of the accumulator.
+class BlockSums : public TwoSets<std::uint32_t> {
  public:
   // Throws what BlockArray::check throws.
   explicit BlockSums(const BlockArray& array);
@@ -46,25 +37,11 @@ class BlockSums {
   // Into the working set. The schedule is that of the run alone, from its own start. Throws
   // std::invalid_argument for what does not fit.
   SkipSchedule run(const BlockRun& run);
-  // The tile is complete: the sets change roles.
-  void swap();
-  // New sums for a row of the shadow set; none: +0. Throws std::invalid_argument for what does not fit.
-  void load(int row, std::span<const std::uint32_t> sums);
-
-  std::span<const std::uint32_t> working() const { return sets_[working_].sums; }
-  std::span<const std::uint32_t> shadow() const { return sets_[1 - working_].sums; }
   // Of the last tile whose sums went into the shadow set; the RTL keeps one bit: suppressed != 0.
-  std::uint64_t shadow_suppressed() const { return sets_[1 - working_].suppressed; }
+  std::uint64_t shadow_suppressed() const { return shadow_events(); }
 
  private:
-  struct Set {
-    std::vector<std::uint32_t> sums;
-    std::uint64_t suppressed = 0;
-  };
-
   BlockArray array_;
-  Set sets_[2];
-  int working_ = 0;
 };
 
 }  // namespace mantissa

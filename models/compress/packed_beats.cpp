@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/format/packed.hpp"
+
 namespace mantissa {
 
 PackedBeat ZeroPacker::push(const DenseBeat& beat) {
@@ -54,6 +56,48 @@ std::optional<ZeroUnpacker::Result> ZeroUnpacker::push(const PackedBeat& beat, b
   held_.clear();
   swallow_ = !beat.last;
   return Result{{{}, true}, true};
+}
+
+void PackedLineReader::begin(std::vector<std::int64_t> line_elements) {
+  *this = PackedLineReader(static_cast<int>(lanes_), code_);
+  line_elements_ = std::move(line_elements);
+}
+
+// How many codes a line has is known once its mask is there.
+bool PackedLineReader::find_codes(std::span<const std::uint8_t> bytes) {
+  if (codes_ >= 0) return true;
+  if (std::ssize(bytes) < first_byte_ + mask_bytes()) return false;
+  const std::span<const std::uint8_t> mask = bytes.subspan(first_byte_, mask_bytes());
+  codes_ = 0;
+  for (std::int64_t i = 0; i < line_elements_[line_]; ++i) codes_ += packed_element(mask, i, 1);
+  return true;
+}
+
+std::optional<PackedBeat> PackedLineReader::next(std::span<const std::uint8_t> bytes) {
+  if (done() || !find_codes(bytes)) return std::nullopt;
+  const std::span<const std::uint8_t> mask = bytes.subspan(first_byte_, mask_bytes());
+  const std::int64_t end = std::min(elements_ + lanes_, line_elements_[line_]);
+  PackedBeat beat;
+  std::int64_t needed = needed_;
+  for (std::int64_t i = elements_; i < end; ++i) {
+    beat.mask.push_back(packed_element(mask, i, 1) != 0);
+    if (beat.mask.back()) ++needed;
+  }
+  const std::int64_t fetched = needed > fetched_ ? std::min(fetched_ + lanes_, codes_) : fetched_;
+  if (std::ssize(bytes) < first_byte_ + mask_bytes() + packed_bytes(fetched, code_.bits)) return std::nullopt;
+  const std::span<const std::uint8_t> stored = bytes.subspan(first_byte_ + mask_bytes());
+  for (; fetched_ < fetched; ++fetched_)
+    beat.word.push_back(static_cast<std::uint8_t>(packed_element(stored, fetched_, code_.bits)));
+  needed_ = needed;
+  elements_ = end;
+  beat.last = elements_ == line_elements_[line_];
+  if (beat.last) {
+    first_byte_ += mask_bytes() + packed_bytes(codes_, code_.bits);
+    ++line_;
+    elements_ = fetched_ = needed_ = 0;
+    codes_ = -1;
+  }
+  return beat;
 }
 
 }  // namespace mantissa

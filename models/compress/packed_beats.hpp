@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/compress/packed_line.hpp"
@@ -60,6 +61,33 @@ class ZeroUnpacker {
   LineCode code_;
   std::vector<std::uint8_t> held_;  // codes whose element is still to come
   bool swallow_ = false;
+};
+
+// Who fetches for the unpacker: packed lines that lie one behind the other, as beats of up to `lanes`
+// elements, each as soon as the bytes that it needs are there.
+class PackedLineReader {
+ public:
+  PackedLineReader(int lanes, const LineCode& code) : lanes_(lanes), code_(code) {}
+
+  // Lines of so many elements each follow. Nothing is left of those before.
+  void begin(std::vector<std::int64_t> line_elements);
+  // The next beat, if these bytes, the first ones of all lines, have it.
+  std::optional<PackedBeat> next(std::span<const std::uint8_t> bytes);
+  bool done() const { return line_ == line_elements_.size(); }
+
+ private:
+  bool find_codes(std::span<const std::uint8_t> bytes);
+  std::int64_t mask_bytes() const { return (line_elements_[line_] + 7) / 8; }
+
+  std::int64_t lanes_;
+  LineCode code_;
+  std::vector<std::int64_t> line_elements_;
+  std::size_t line_ = 0;
+  std::int64_t first_byte_ = 0;  // of the line
+  std::int64_t elements_ = 0;    // of it that have gone into beats
+  std::int64_t fetched_ = 0;     // codes of it
+  std::int64_t needed_ = 0;      // by the beats so far
+  std::int64_t codes_ = -1;      // that it has; negative: not all of the mask is there yet
 };
 
 }  // namespace mantissa

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/format/convert.hpp"
+#include "models/mac/int_mac.hpp"
 #include "models/random/stream.hpp"
 #include "models/tensor/encoded_tensor.hpp"
 #include "sim/arch/gemm_cycles.hpp"
@@ -26,6 +27,7 @@ struct ArrayFormats {
   int leap = Lfsr::default_leap;  // of the generators of a stochastic drain
 
   bool integers() const { return a.is_integer(); }
+  int sum_bits() const { return integers() ? int_mac_acc_bits : accumulator.bits(); }
   int c_bits() const { return integers() ? formats::fp32.bits() : c.bits(); }
   bool stochastic() const { return !integers() && c_rounding.stochastic(); }
   friend bool operator==(const ArrayFormats&, const ArrayFormats&) = default;

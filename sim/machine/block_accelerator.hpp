@@ -1,6 +1,6 @@
-// The accelerator of mapping auto in SystemC, cycle by cycle: block_array (SystemC, Verilated RTL, or both)
-// between line buffers A and B, an address generator and a buffer C for blocks of sums, DRAM behind a queue
-// of transfers (ARITHMETIC.md 7, "Blocks: the second machine").
+// The accelerator of mapping auto in SystemC, cycle by cycle: block_array or int_block_array (SystemC,
+// Verilated RTL, or both) between line buffers A and B, an address generator and a buffer C for blocks of
+// sums, DRAM behind a queue of transfers (ARITHMETIC.md 7, "Blocks: the second machine").
 #pragma once
 
 #include <memory>

@@ -14,6 +14,20 @@ void check_elements(const char* name, const EncodedTensor& tensor, std::int64_t 
                    " elements; this pass takes " + std::to_string(wanted));
 }
 
+void check_packed(const BlockArrayJob& job, const Architecture& arch, const BlockJob& shape,
+                  const ArrayFormats& formats) {
+  if (!job.packed) return;
+  if (arch.gradient_storage != GradientStorage::packed)
+    refuse_block_job("packed lines on a machine with gradient_storage dense; it takes packed");
+  if (formats.integers()) refuse_block_job("integers are not packed");
+  if (job.pass == Pass::forward)
+    refuse_block_job("the forward pass has no packed lines; gradients may be packed");
+  if (shape.a_bits != formats.a.bits()) {
+    refuse_block_job("packed lines of elements of " + std::to_string(shape.a_bits) +
+                     " bits; they have those of their format, " + std::to_string(formats.a.bits()));
+  }
+}
+
 }  // namespace
 
 BlockJob shape_of(const BlockArrayJob& job, const ArrayFormats& formats) {
@@ -23,8 +37,9 @@ BlockJob shape_of(const BlockArrayJob& job, const ArrayFormats& formats) {
           .a_bits = job.a_bits != 0 ? job.a_bits : formats.a.bits(),
           .b_bits = job.b_bits != 0 ? job.b_bits : formats.b.bits(),
           .c_bits = job.c_bits != 0 ? job.c_bits : formats.c_bits(),
-          .sum_bits = formats.accumulator.bits(),
-          .skip = job.skip};
+          .sum_bits = formats.sum_bits(),
+          .skip = job.skip,
+          .packed = job.packed};
 }
 
 void check_job(const BlockArrayJob& job, const Architecture& arch, const ArrayFormats& formats) {
@@ -56,6 +71,7 @@ void check_job(const BlockArrayJob& job, const Architecture& arch, const ArrayFo
   const BlockJob shape = shape_of(job, formats);
   if (shape.a_bits < formats.a.bits() || shape.b_bits < formats.b.bits() || shape.c_bits < formats.c_bits())
     refuse_block_job("an element has at least as many bits in memory as its format");
+  check_packed(job, arch, shape, formats);
   if (!formats.stochastic()) return;
   job.draws.check();
   if (job.draws.leap != formats.leap) {

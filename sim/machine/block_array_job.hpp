@@ -19,7 +19,8 @@ struct BlockArrayJob {
   std::span<const float> bias;  // one per global column of the pass, or none
   int c_scale = 0;              // exponent of the drain quantizers
   bool skip = false;
-  DrawSource draws;  // of the drain's lanes, unit 0
+  bool packed = false;  // the first operand is g, and lies in packed lines
+  DrawSource draws;     // of the drain's lanes, unit 0
   // Bits of an element in memory; 0: those of its format. Wider ones are padded.
   int a_bits = 0;
   int b_bits = 0;

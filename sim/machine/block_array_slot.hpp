@@ -1,4 +1,4 @@
-// The place of the array in the second machine: block_array.
+// The place of the array in the second machine: block_array or int_block_array.
 #pragma once
 
 #include <array>
@@ -18,6 +18,8 @@
 
 namespace mantissa {
 
+// The unit's name, in SystemC and as an RTL module.
+std::string block_array_name(const ArrayFormats& formats);
 UnitParameters block_array_parameters(const Architecture& arch, const ArrayFormats& formats);
 // As compile_array.
 CompiledDevice compile_block_array(const Architecture& arch, const ArrayFormats& formats,
@@ -25,9 +27,9 @@ CompiledDevice compile_block_array(const Architecture& arch, const ArrayFormats&
 
 class BlockArraySlot {
  public:
-  // The ports of block_array, in order.
+  // The ports of both, in order; codes are suppressed, integers overflow.
   enum Input { a, b, count, used, skip, last, cols, swap, load, sum };
-  enum Output { sums, row_last, suppressed, output_count };
+  enum Output { sums, row_last, suppressed, overflow, output_count };
 
   // Inside of a module's constructor, as UnitSlot. Throws what compile_block_array throws.
   BlockArraySlot(const Architecture& arch, const ArrayFormats& formats, Engine engine,
@@ -59,13 +61,13 @@ class BlockArraySlot {
   UnitSlot& slot() { return slot_; }
 
  private:
-  BlockArraySlot(Engine engine, const SkipWindow& array, std::unique_ptr<Device> device,
-                 std::unique_ptr<OperandArray> unit);
+  BlockArraySlot(Engine engine, const std::string& name, const SkipWindow& array,
+                 std::unique_ptr<Device> device, std::unique_ptr<OperandArray> unit);
 
   const OperandArray* systemc_;
   BlockRunWatch watch_;
   UnitSlot slot_;
-  std::array<int, output_count> place_{};  // of an output among the unit's
+  std::array<int, output_count> place_{};  // of an output among the unit's; negative: it has none
   std::vector<UnitSlot::Watched> watched_;
 };
 

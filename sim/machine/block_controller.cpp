@@ -5,9 +5,12 @@
 namespace mantissa {
 namespace {
 
+// Steps and their lines do not depend on how these lie in memory.
 BlockPlan checked_plan(const BlockParts& parts, const BlockArrayJob& job) {
   check_job(job, parts.arch, parts.formats);
-  return BlockPlan(parts.arch, shape_of(job, parts.formats), job.mapping);
+  BlockJob shape = shape_of(job, parts.formats);
+  shape.packed = false;
+  return BlockPlan(parts.arch, shape, job.mapping);
 }
 
 }  // namespace
@@ -16,9 +19,10 @@ BlockController::BlockController(const BlockParts& parts, const BlockArrayJob& j
     : parts_(parts),
       plan_(checked_plan(parts, job)),
       memory_(parts, job, plan_),
-      feed_(parts, job, plan_, memory_),
+      dequantizer_(parts.formats.integers() ? std::make_unique<BlockDequantizer>(job, plan_) : nullptr),
+      feed_(parts, job, plan_, memory_, dequantizer_.get()),
       exchange_(parts, plan_, memory_.c()),
-      drain_(parts, job, plan_, memory_.c()),
+      drain_(parts, job, plan_, memory_.c(), dequantizer_.get()),
       elements_before_(elements_taken()) {}
 
 std::uint64_t BlockController::elements_taken() const {
@@ -27,6 +31,7 @@ std::uint64_t BlockController::elements_taken() const {
 }
 
 void BlockController::drive() {
+  memory_.take_unpacked();
   offering_ = feed_.offer();
   exchange_.drive();
   parts_.array.offer(offering_);
@@ -80,7 +85,7 @@ ArrayRun BlockController::result() const {
   cycles.dram_bytes = memory_.bytes_moved();
   cycles.tensor_bytes = memory_.tensor_bytes();
   const std::uint64_t sums = cycles.sums_stored + cycles.sums_loaded + cycles.drained;
-  cycles.sram_bytes = cycles.dram_bytes + bytes(cycles.a_taken, job.a_bits) +
+  cycles.sram_bytes = memory_.buffer_bytes() + bytes(cycles.a_taken, job.a_bits) +
                       bytes(cycles.b_staged, job.b_bits) + bytes(sums, job.sum_bits) +
                       bytes(cycles.drained, job.c_bits);
   cycles.tiles = drain_.tiles();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "sim/machine/block_drain.hpp"
 #include "sim/machine/block_exchange.hpp"
@@ -24,6 +25,10 @@ class BlockController {
   // Just before the clock edge that ends it, with the outputs that the array shows.
   void cycle();
   // Nothing has gone into the array for a while, and nothing is in it: its clock may stand still.
+  // What units with a clock of their own need of the time before the next cycle.
+  sc_core::sc_time settle_time() const {
+    return parts_.unpacker != nullptr ? parts_.unpacker->time_needed() : sc_core::SC_ZERO_TIME;
+  }
   bool units_rest() const { return quiet_ > 2; }
   bool finished() const { return memory_.finished(); }
   std::uint64_t cycles() const { return static_cast<std::uint64_t>(cycle_); }
@@ -37,6 +42,7 @@ class BlockController {
   BlockParts parts_;
   BlockPlan plan_;
   BlockMemory memory_;
+  std::unique_ptr<BlockDequantizer> dequantizer_;  // of an array of integers
   BlockFeed feed_;
   BlockExchange exchange_;
   BlockDrain drain_;

@@ -8,11 +8,12 @@
 namespace mantissa {
 
 BlockDrain::BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan,
-                       BlockSumBuffer& c)
+                       BlockSumBuffer& c, const BlockDequantizer* dequantizer)
     : parts_(parts),
       job_(job),
       plan_(plan),
       c_(c),
+      dequantizer_(dequantizer),
       sides_(sides_of(job.shape, job.pass)),
       quantize_{.to = parts.formats.c,
                 .rounding = parts.formats.c_rounding,
@@ -54,14 +55,18 @@ void BlockDrain::send(std::int64_t row, std::int64_t lane) {
   const std::int64_t m = first_row_ + row;
   const std::int64_t n = first_col_ + lane;
   if (m >= block_.row1) return;
-  const std::uint32_t sum = c_.word(blocks_, m, n);
+  ++elements_;
+  if (dequantizer_ != nullptr) {
+    c_.put_code(blocks_, m, n, fp32_bits(dequantizer_->output(c_.word(blocks_, m, n), m, n)));
+    return;
+  }
+  const auto sum = static_cast<std::uint32_t>(c_.word(blocks_, m, n));
   std::uint32_t value = convert(sum, {.from = parts_.formats.accumulator}).code;
   if (!job_.bias.empty()) value = fp32_add(value, fp32_bits(job_.bias[n])).code;
   const Rounded code = convert(value, quantize_, draw);
   c_.put_code(blocks_, m, n, code.code);
   const Rectangle& all = job_.outputs;
   flags_[(m - all.row0) * all.cols() + n - all.col0] = static_cast<std::uint8_t>(code.flags.bits());
-  ++elements_;
 }
 
 void BlockDrain::send_rows() {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/machine/block_dequantizer.hpp"
 #include "sim/machine/block_parts.hpp"
 #include "sim/machine/block_sum_buffer.hpp"
 
@@ -14,7 +15,9 @@ namespace mantissa {
 // Keeps references.
 class BlockDrain {
  public:
-  BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan, BlockSumBuffer& c);
+  // `dequantizer`: of an array of integers, or nullptr.
+  BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan, BlockSumBuffer& c,
+             const BlockDequantizer* dequantizer);
 
   // A cycle passes.
   void clock();
@@ -37,6 +40,7 @@ class BlockDrain {
   const BlockArrayJob& job_;
   const BlockPlan& plan_;
   BlockSumBuffer& c_;
+  const BlockDequantizer* dequantizer_;
   PassSides sides_;
   Conversion quantize_;
   std::vector<Lfsr> lanes_;  // none: the drain draws nothing

@@ -15,26 +15,17 @@ BlockExchange::BlockExchange(const BlockParts& parts, const BlockPlan& plan, Blo
   for (int turn = 0; turn < 2 && !coming_.done(); ++turn) coming_.next();
 }
 
-std::int64_t BlockExchange::output_row(const BlockTile& tile, std::int64_t row) const {
-  const PassPhase& phase = plan_.phases()[tile.phase].geometry;
-  const std::int64_t at = tile.row0 + row;
-  const std::int64_t image = at / phase.rows_per_image();
-  const std::int64_t i = phase.first[0] + at / phase.places[1] % phase.places[0] * phase.stride[0];
-  const std::int64_t j = phase.first[1] + at % phase.places[1] * phase.stride[1];
-  return (image * phase.image[0] + i) * phase.image[1] + j;
-}
-
 // Rows and columns that are not in use stay here.
 void BlockExchange::store_rows() {
   const BlockTile& tile = leaving_.last();
   const Bits& sums = parts_.array.output(BlockArraySlot::sums);
-  const int bits = parts_.formats.accumulator.bits();
+  const int bits = parts_.formats.sum_bits();
   const std::int64_t end = std::min<std::int64_t>(row_ + parts_.arch.sum_rows, tile.rows);
   for (std::int64_t row = row_; row < end; ++row) {
-    const std::int64_t out = output_row(tile, row);
+    const std::int64_t out = output_row(plan_, tile, row);
     for (std::int64_t col = 0; col < tile.cols; ++col) {
       const auto field = static_cast<int>((row - row_) * parts_.arch.cols + col);
-      c_.put(tile.block, out, tile.col0 + col, static_cast<std::uint32_t>(sums.field(field * bits, bits)));
+      c_.put(tile.block, out, tile.col0 + col, sums.field(field * bits, bits));
     }
     stored_ += static_cast<std::uint64_t>(tile.cols);
   }
@@ -48,11 +39,11 @@ void BlockExchange::load_rows() {
     return;
   }
   const BlockTile& tile = coming_.first();
-  const int bits = parts_.formats.accumulator.bits();
+  const int bits = parts_.formats.sum_bits();
   Bits sums(no_sums_.width());
   const std::int64_t end = std::min<std::int64_t>(row_ + parts_.arch.sum_rows, tile.rows);
   for (std::int64_t row = row_; row < end; ++row) {
-    const std::int64_t out = output_row(tile, row);
+    const std::int64_t out = output_row(plan_, tile, row);
     for (std::int64_t col = 0; col < tile.cols; ++col) {
       const auto field = static_cast<int>((row - row_) * parts_.arch.cols + col);
       sums.set_field(field * bits, bits, c_.sum(tile.block, out, tile.col0 + col));
@@ -77,7 +68,12 @@ void BlockExchange::cycle() {
   if (row_ < parts_.arch.rows) throw std::logic_error("the array gives fewer rows than it has");
   row_ = 0;
   ++done_;
-  if (parts_.array.output(BlockArraySlot::suppressed).value() != 0) ++suppressed_tiles_;
+  if (parts_.formats.integers()) {
+    if (parts_.array.output(BlockArraySlot::overflow).value() != 0)
+      throw std::overflow_error("a sum of integers does not fit the accumulator");
+  } else if (parts_.array.output(BlockArraySlot::suppressed).value() != 0) {
+    ++suppressed_tiles_;
+  }
   const BlockTile& tile = leaving_.last();
   if (tile.ends_step && plan_.steps()[tile.step].closes_block) c_.complete(tile.block);
   leaving_.next();

@@ -17,7 +17,8 @@ class BlockExchange {
 
   // A cycle begins: rows that the array shows go to C, those that it takes are on its inputs.
   void drive();
-  // Just before the clock edge that ends it.
+  // Just before the clock edge that ends it. Throws std::overflow_error for a sum of integers that does not
+  // fit.
   void cycle();
 
   std::int64_t done() const { return done_; }       // exchanges
@@ -26,8 +27,6 @@ class BlockExchange {
   std::uint64_t suppressed_tiles() const { return suppressed_tiles_; }
 
  private:
-  // The row of the pass that a tile has in its row `row`.
-  std::int64_t output_row(const BlockTile& tile, std::int64_t row) const;
   void store_rows();
   void load_rows();
 

@@ -5,15 +5,17 @@
 namespace mantissa {
 
 BlockFeed::BlockFeed(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan,
-                     BlockMemory& memory)
+                     BlockMemory& memory, BlockDequantizer* dequantizer)
     : parts_(parts),
       plan_(plan),
       memory_(memory),
+      dequantizer_(dequantizer),
       skip_(job.skip),
       tiles_(parts.arch, plan),
       lowering_(plan, memory.a(), memory.b(), job.first, job.second),
       a_beat_(parts.array.width(BlockArraySlot::a), parts.formats.a.bits()),
       b_beat_(parts.array.width(BlockArraySlot::b), parts.formats.b.bits()) {
+  if (dequantizer != nullptr) return;
   const Format& a = parts.formats.a.format();
   for (std::uint32_t code = 0; code < 256; ++code) a_zero_[code] = a.is_zero(code & a.code_mask());
 }
@@ -93,7 +95,7 @@ void BlockFeed::read_operands() {
   for (std::int64_t slice = 0; slice < slices_; ++slice) {
     lowering_.a_slice(slices_done_ + slice, [&](std::int64_t row, std::uint32_t a) {
       a_beat_.set(slice * arch.rows + row, a);
-      if (a_zero_[a]) return;
+      if (is_zero(a)) return;
       nonzero_[slice * arch.rows + row] = 1;
       ++nonzero;
     });
@@ -101,7 +103,25 @@ void BlockFeed::read_operands() {
       b_beat_.set(slice * arch.cols + first_col + col, b);
     });
   }
+  if (dequantizer_ != nullptr) read_sums();
   taken_elements_ = skip_ ? nonzero : static_cast<std::uint64_t>(slices_ * tile.rows);
+}
+
+// What stands behind an array of integers sums rows and columns of its own.
+void BlockFeed::read_sums() {
+  const BlockTile& tile = tiles_.tile();
+  const TileRun& run = tile.runs[run_];
+  for (std::int64_t k = slices_done_; k < slices_done_ + slices_; ++k) {
+    if (dequantizer_->wants_a(run.col0)) {
+      lowering_.a_slice(k, [&](std::int64_t row, std::uint32_t a) {
+        dequantizer_->add_a(output_row(plan_, tile, row), run.group, a);
+      });
+    }
+    if (dequantizer_->wants_b(tile.row0)) {
+      lowering_.b_slice(k,
+                        [&](std::int64_t col, std::uint32_t b) { dequantizer_->add_b(run.col0 + col, b); });
+    }
+  }
 }
 
 WatchedBeat BlockFeed::beat() const { return {.nonzero = nonzero_, .skip = skip_, .last = ends_run_}; }

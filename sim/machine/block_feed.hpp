@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/machine/beat_operand.hpp"
+#include "sim/machine/block_dequantizer.hpp"
 #include "sim/machine/block_lowering.hpp"
 #include "sim/machine/block_memory.hpp"
 #include "sim/machine/block_tiles.hpp"
@@ -16,7 +17,9 @@ namespace mantissa {
 // Keeps references.
 class BlockFeed {
  public:
-  BlockFeed(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan, BlockMemory& memory);
+  // `dequantizer`: of an array of integers, or nullptr.
+  BlockFeed(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan, BlockMemory& memory,
+            BlockDequantizer* dequantizer);
 
   // A cycle begins. Empty steps that may start do so; then, the next beat is on the array's inputs, or there
   // is none: all are fed, or the next step may not start for want of lines or of room in C.
@@ -40,12 +43,15 @@ class BlockFeed {
   void start_step();
   void prepare_beat();
   void read_operands();
+  void read_sums();
+  bool is_zero(std::uint32_t a) const { return dequantizer_ != nullptr ? a == 0 : a_zero_[a]; }
   void write_run_inputs();
   void end_run();
 
   BlockParts parts_;
   const BlockPlan& plan_;
   BlockMemory& memory_;
+  BlockDequantizer* dequantizer_;
   bool skip_;
   BlockTiles tiles_;
   BlockLowering lowering_;

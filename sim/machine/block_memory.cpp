@@ -6,27 +6,19 @@
 #include "models/format/packed.hpp"
 
 namespace mantissa {
-namespace {
-
-std::int64_t dram_bytes_of(const EncodedTensor& tensor, int bits) {
-  return packed_bytes(static_cast<std::int64_t>(tensor.size()), bits);
-}
-
-}  // namespace
-
 BlockMemory::BlockMemory(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan)
     : parts_(parts),
       plan_(plan),
       a_(plan, GemmSide::a, parts.arch.a_buffer_bytes, "a_buffer"),
       b_(plan, GemmSide::b, parts.arch.b_buffer_bytes, "b_buffer"),
       c_(parts.arch, plan) {
-  const std::int64_t a_bytes = dram_bytes_of(job.first, plan.job().a_bits);
-  const std::int64_t b_bytes = dram_bytes_of(job.second, plan.job().b_bits);
-  c_address_ = a_bytes + b_bytes;
+  const std::vector<std::uint8_t> a = job.packed ? a_.packed_image(job.first) : a_.image(job.first);
+  const std::vector<std::uint8_t> b = b_.image(job.second);
+  c_address_ = std::ssize(a) + std::ssize(b);
   parts.dma.forget();
   parts.dram.resize(c_address_ + packed_bytes(plan.job().outputs.elements(), plan.job().c_bits));
-  a_.lay(job.first, 0, parts.dma);
-  b_.lay(job.second, a_bytes, parts.dma);
+  a_.lay(a, 0, parts.dma);
+  b_.lay(b, std::ssize(a), parts.dma);
   extend_queue();
 }
 
@@ -99,7 +91,7 @@ void BlockMemory::issue_write_back(std::int64_t block) {
   for (std::int64_t row = part.row0; row < part.row1; ++row) {
     add_piece(pieces.pieces, (row - all.row0) * all.cols() + part.col0 - all.col0, part.cols());
     for (std::int64_t col = part.col0; col < part.col1; ++col)
-      set_packed_element(packed, at++, pieces.bits, c_.word(block, row, col));
+      set_packed_element(packed, at++, pieces.bits, static_cast<std::uint32_t>(c_.word(block, row, col)));
   }
   parts_.dma.issue_write(c_address_, pieces, packed);
 }
@@ -107,10 +99,14 @@ void BlockMemory::issue_write_back(std::int64_t block) {
 void BlockMemory::end(const Transfer& transfer) {
   switch (transfer.kind) {
     case Kind::load_a:
-      a_.end_load(transfer.lines, parts_.dma);
+      if (a_.packed()) {
+        unpacked_ = transfer.lines;
+      } else {
+        a_.end_load(transfer.lines, parts_.dma.data());
+      }
       break;
     case Kind::load_b:
-      b_.end_load(transfer.lines, parts_.dma);
+      b_.end_load(transfer.lines, parts_.dma.data());
       break;
     case Kind::write_back:
       c_.close(transfer.index);
@@ -134,9 +130,25 @@ void BlockMemory::clock(const Progress& progress) {
     queue_.pop_front();
     if (load) extend_queue();
   }
-  if (!parts_.dma.clock()) return;
+  const bool ended = parts_.dma.clock();
+  unpack(ended);
+  if (!ended) return;
   end(flying_.front());
   flying_.pop_front();
+}
+
+// What has come of the oldest transfer, if it has packed lines, goes on to the unpacker.
+void BlockMemory::unpack(bool ended) {
+  if (!a_.packed() || flying_.empty() || flying_.front().kind != Kind::load_a) return;
+  if (!unpacks_) parts_.unpacker->begin(a_.line_elements(flying_.front().lines));
+  parts_.unpacker->come(ended ? parts_.dma.data() : parts_.dma.arrived());
+  unpacks_ = !ended;
+}
+
+void BlockMemory::take_unpacked() {
+  if (unpacked_.empty()) return;
+  a_.end_load(unpacked_, parts_.unpacker->take());
+  unpacked_.clear();
 }
 
 // The queue reaches to the next load at least.

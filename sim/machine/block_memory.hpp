@@ -35,8 +35,15 @@ class BlockMemory {
     std::int64_t drained = 0;
   };
   void clock(const Progress& progress);
+  // A cycle begins: lines whose transfer has ended with the one before, and that the unpacker has made codes
+  // of, go into the buffer.
+  void take_unpacked();
 
   std::uint64_t bytes_moved() const { return parts_.dma.bytes_moved(); }
+  // The same as the buffers see it: of packed lines all codes.
+  std::uint64_t buffer_bytes() const {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(bytes_moved()) + a_.unpacked_bytes());
+  }
   // Of the elements of both tensors that were moved, each once, and of the outputs.
   std::uint64_t tensor_bytes() const;
   std::vector<std::uint32_t> results() const;  // [rows, columns] of the job
@@ -59,6 +66,7 @@ class BlockMemory {
   void issue(const Transfer& transfer);
   void issue_write_back(std::int64_t block);
   void end(const Transfer& transfer);
+  void unpack(bool ended);
 
   BlockParts parts_;
   const BlockPlan& plan_;
@@ -72,8 +80,10 @@ class BlockMemory {
   std::int64_t queued_blocks_ = 0;
   std::deque<Transfer> queue_;  // not yet issued
   std::deque<Transfer> flying_;
-  std::int64_t room_made_ = 0;  // steps for which it was
-  std::int64_t written_ = 0;    // blocks
+  bool unpacks_ = false;                // the oldest of them
+  std::vector<std::int64_t> unpacked_;  // lines that are codes with the end of this cycle
+  std::int64_t room_made_ = 0;          // steps for which it was
+  std::int64_t written_ = 0;            // blocks
 };
 
 }  // namespace mantissa

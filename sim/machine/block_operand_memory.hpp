@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,12 @@ class BlockOperandMemory {
   BlockOperandMemory(const BlockOperandMemory&) = delete;  // its parts refer to each other
   BlockOperandMemory& operator=(const BlockOperandMemory&) = delete;
 
-  // The whole tensor into DRAM, as it is.
-  void lay(const EncodedTensor& tensor, std::int64_t address, Dma& dma);
+  // The tensor as it lies in DRAM: as it is, or line by line, packed.
+  std::vector<std::uint8_t> image(const EncodedTensor& tensor);
+  std::vector<std::uint8_t> packed_image(const EncodedTensor& tensor);
+  bool packed() const { return !packed_lines_.empty(); }
+  // All of it into DRAM.
+  void lay(std::span<const std::uint8_t> image, std::int64_t address, Dma& dma);
 
   // Steps ascending, each once: the lines that a step will not find in the buffer.
   std::vector<std::int64_t> missing(std::int64_t step);
@@ -32,12 +37,16 @@ class BlockOperandMemory {
     if (keep_.changes(step)) buffer_.keep(keep_.kept(step).members());
   }
   void issue_load(const std::vector<std::int64_t>& lines, QueueDma& dma);
-  void end_load(const std::vector<std::int64_t>& lines, const QueueDma& dma) {
-    buffer_.store(lines, dma.data());
+  // It has ended: the lines' elements.
+  void end_load(const std::vector<std::int64_t>& lines, std::span<const std::uint8_t> elements) {
+    buffer_.store(lines, elements);
   }
+  std::vector<std::int64_t> line_elements(const std::vector<std::int64_t>& lines) const;
 
-  // Of the elements that were moved, each once.
+  // Of the elements that were moved, each once; packed as one line.
   std::int64_t moved_bytes() const;
+  // By how much all lines that were moved are more in the buffer.
+  std::int64_t unpacked_bytes() const { return unpacked_bytes_; }
   const BlockLines& lines() const { return lines_; }
   const LineBuffer& buffer() const { return buffer_; }
 
@@ -47,7 +56,10 @@ class BlockOperandMemory {
   LineBuffer buffer_;
   LineSet expected_;  // in the buffer, once all loads of the steps asked for have ended
   std::int64_t address_ = 0;
-  std::vector<bool> moved_;  // of the tensor's elements
+  std::vector<bool> moved_;                 // of the tensor's elements
+  std::vector<ElementPiece> packed_lines_;  // their bytes; empty: the tensor lies as it is
+  std::vector<bool> nonzero_;               // of the elements, where they are packed
+  std::int64_t unpacked_bytes_ = 0;
 };
 
 }  // namespace mantissa

@@ -4,6 +4,7 @@
 #include "sim/machine/block_array_job.hpp"
 #include "sim/machine/block_array_slot.hpp"
 #include "sim/machine/dram.hpp"
+#include "sim/machine/line_unpacker.hpp"
 #include "sim/machine/queue_dma.hpp"
 
 namespace mantissa {
@@ -14,6 +15,7 @@ struct BlockParts {
   BlockArraySlot& array;
   QueueDma& dma;
   Dram& dram;
+  LineUnpacker* unpacker;  // nullptr: the machine has none
 };
 
 }  // namespace mantissa

@@ -44,7 +44,7 @@ void BlockSumBuffer::open(std::int64_t block) {
   place.stored.assign(place.outputs.elements(), false);
 }
 
-void BlockSumBuffer::put(std::int64_t block, std::int64_t row, std::int64_t col, std::uint32_t sum) {
+void BlockSumBuffer::put(std::int64_t block, std::int64_t row, std::int64_t col, std::uint64_t sum) {
   Place& place = held(block);
   if (place.complete) throw std::logic_error("a sum for a block that has all of them");
   const std::size_t at = index(place, row, col);
@@ -52,7 +52,7 @@ void BlockSumBuffer::put(std::int64_t block, std::int64_t row, std::int64_t col,
   place.stored[at] = true;
 }
 
-std::uint32_t BlockSumBuffer::sum(std::int64_t block, std::int64_t row, std::int64_t col) const {
+std::uint64_t BlockSumBuffer::sum(std::int64_t block, std::int64_t row, std::int64_t col) const {
   const Place& place = held(block);
   const std::size_t at = index(place, row, col);
   if (place.complete || !place.stored[at]) throw std::logic_error("a sum is loaded that was not stored");
@@ -66,7 +66,7 @@ bool BlockSumBuffer::is_complete(std::int64_t block) const {
   return place.block == block && place.complete;
 }
 
-std::uint32_t BlockSumBuffer::word(std::int64_t block, std::int64_t row, std::int64_t col) const {
+std::uint64_t BlockSumBuffer::word(std::int64_t block, std::int64_t row, std::int64_t col) const {
   const Place& place = held(block);
   if (!place.complete) throw std::logic_error("a block drains before its sums are there");
   return place.words[index(place, row, col)];

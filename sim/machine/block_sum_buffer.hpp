@@ -24,13 +24,13 @@ class BlockSumBuffer {
 
   // What follows throws std::logic_error for what is not there, or what is in the way.
   void open(std::int64_t block);
-  void put(std::int64_t block, std::int64_t row, std::int64_t col, std::uint32_t sum);
-  std::uint32_t sum(std::int64_t block, std::int64_t row, std::int64_t col) const;
+  void put(std::int64_t block, std::int64_t row, std::int64_t col, std::uint64_t sum);
+  std::uint64_t sum(std::int64_t block, std::int64_t row, std::int64_t col) const;
   // All sums are in it. Rows that no phase computes are +0.
   void complete(std::int64_t block);
   bool is_complete(std::int64_t block) const;
   // Sum or code, of a complete block.
-  std::uint32_t word(std::int64_t block, std::int64_t row, std::int64_t col) const;
+  std::uint64_t word(std::int64_t block, std::int64_t row, std::int64_t col) const;
   void put_code(std::int64_t block, std::int64_t row, std::int64_t col, std::uint32_t code);
   void close(std::int64_t block);  // it has been written back
 
@@ -40,7 +40,7 @@ class BlockSumBuffer {
     std::int64_t block = none;
     Rectangle outputs = {};
     bool complete = false;
-    std::vector<std::uint32_t> words;
+    std::vector<std::uint64_t> words;
     std::vector<bool> stored;
   };
   std::size_t place_of(std::int64_t block) const { return static_cast<std::size_t>(block % blocks_); }

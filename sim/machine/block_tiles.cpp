@@ -4,6 +4,15 @@
 
 namespace mantissa {
 
+std::int64_t output_row(const BlockPlan& plan, const BlockTile& tile, std::int64_t row) {
+  const PassPhase& phase = plan.phases()[tile.phase].geometry;
+  const std::int64_t at = tile.row0 + row;
+  const std::int64_t image = at / phase.rows_per_image();
+  const std::int64_t i = phase.first[0] + at / phase.places[1] % phase.places[0] * phase.stride[0];
+  const std::int64_t j = phase.first[1] + at % phase.places[1] * phase.stride[1];
+  return (image * phase.image[0] + i) * phase.image[1] + j;
+}
+
 std::vector<TileRun> BlockTiles::runs(std::int64_t col0, std::int64_t col1) const {
   const std::int64_t columns = plan_.columns_per_group();
   std::vector<TileRun> runs;

@@ -27,6 +27,9 @@ struct BlockTile {
   std::vector<TileRun> runs = {};
 };
 
+// The row of the pass that a tile has in its row `row`.
+std::int64_t output_row(const BlockPlan& plan, const BlockTile& tile, std::int64_t row);
+
 // Keeps references.
 class BlockTiles {
  public:

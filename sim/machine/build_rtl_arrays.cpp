@@ -1,5 +1,5 @@
 // Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
-// usual sizes, those of integers in the smallest, two of the second machine, the units of batch norms and of
+// usual sizes, those of integers in the smallest, four of the second machine, the units of batch norms and of
 // weights. Others are compiled when they are first asked for.
 #include <chrono>
 #include <exception>
@@ -30,8 +30,13 @@ struct BlockBuild {
   int depth;
   int port;
   int sum_rows;
+  ElementType a = formats::e5m2;
+  ElementType b = formats::e5m2;
 };
-constexpr BlockBuild block_builds[] = {{4, 4, 2, 4, 1}, {4, 8, 1, 1, 3}};
+constexpr BlockBuild block_builds[] = {{4, 4, 2, 4, 1},
+                                       {4, 8, 1, 1, 3},
+                                       {4, 4, 2, 4, 1, ElementType::integer(8), ElementType::integer(8)},
+                                       {4, 4, 2, 4, 3, ElementType::integer(16), ElementType::integer(8)}};
 constexpr NormDirection norm_units[] = {NormDirection::backward, NormDirection::forward};
 constexpr Rounding updates[] = {Rounding::rne(), Rounding::sr(13)};
 
@@ -70,9 +75,10 @@ std::string build_block_array(const BlockBuild& build) {
   arch.depth = build.depth;
   arch.port = build.port;
   arch.sum_rows = build.sum_rows;
-  compile_block_array(arch, {});
+  const ArrayFormats formats{.a = build.a, .b = build.b};
+  compile_block_array(arch, formats);
   std::ostringstream text;
-  text << "block_array " << arch.rows << " x " << arch.cols;
+  text << block_array_name(formats) << " " << arch.rows << " x " << arch.cols;
   return text.str();
 }
 

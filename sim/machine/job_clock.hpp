@@ -1,6 +1,7 @@
 // The clock of a machine. It runs one job after the other, each from reset, and stands still between them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -40,7 +41,7 @@ inline void finish_elaboration() {
 }
 
 // Units have clock, reset, offer, take and compare; a controller has drive, cycle, cycles, finished and
-// units_rest.
+// units_rest; it may have settle_time, for units with a clock of their own.
 template <class Units, class Controller>
 class JobClock : public sc_core::sc_module {
  public:
@@ -77,9 +78,18 @@ class JobClock : public sc_core::sc_module {
   void tick() {
     if (controller_ == nullptr) return;
     try {
-      if (low_ ? first_half() : second_half()) next_trigger(half_cycle());
+      if (low_ ? first_half() : second_half()) next_trigger(pause());
     } catch (...) {
       failure_ = std::current_exception();
+    }
+  }
+
+  // Until the next half cycle: units with a clock of their own may take longer.
+  sc_core::sc_time pause() const {
+    if constexpr (requires { controller_->settle_time(); }) {
+      return std::max(half_cycle(), controller_->settle_time());
+    } else {
+      return half_cycle();
     }
   }
 

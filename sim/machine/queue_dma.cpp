@@ -1,5 +1,6 @@
 #include "sim/machine/queue_dma.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -11,13 +12,17 @@ QueueDma::QueueDma(const sc_core::sc_module_name& name, const Architecture& arch
                    const sc_core::sc_time& cycle)
     : Dma(name, cycle),
       latency_(arch.dram_latency_cycles),
+      burst_bytes_(arch.dram_burst_bytes),
+      burst_cycles_(arch.dram_burst_cycles),
       most_(static_cast<std::size_t>(arch.dram_outstanding)) {}
 
 void QueueDma::issue(tlm::tlm_command command, std::int64_t address, DramPieces& pieces,
                      std::vector<std::uint8_t> data) {
   if (!has_room()) throw std::logic_error("more transfers in flight than there may be");
   const std::int64_t alone = transport(command, address, data, &pieces);
-  flying_.push_back({.latency_left = latency_, .data_left = alone - latency_, .data = std::move(data)});
+  const std::int64_t cycles = alone - latency_;
+  flying_.push_back(
+      {.latency_left = latency_, .data_cycles = cycles, .data_left = cycles, .data = std::move(data)});
 }
 
 void QueueDma::issue_read(std::int64_t address, DramPieces& pieces) {
@@ -42,6 +47,15 @@ bool QueueDma::clock() {
   ended_ = std::move(oldest.data);
   flying_.pop_front();
   return true;
+}
+
+// Whole bursts.
+std::span<const std::uint8_t> QueueDma::arrived() const {
+  if (flying_.empty()) return {};
+  const Transfer& oldest = flying_.front();
+  const std::int64_t bursts =
+      (oldest.data_cycles - oldest.data_left) * burst_cycles_.denominator / burst_cycles_.numerator;
+  return std::span(oldest.data).first(std::min(bursts * burst_bytes_, std::ssize(oldest.data)));
 }
 
 void QueueDma::forget() {

@@ -20,6 +20,8 @@ class QueueDma : public Dma {
   void issue_write(std::int64_t address, DramPieces& pieces, std::span<const std::uint8_t> packed);
   // A cycle passes; true: the oldest transfer ends with it.
   bool clock();
+  // Of the oldest transfer, what has come.
+  std::span<const std::uint8_t> arrived() const;
   // Of the transfer that has ended last.
   std::span<const std::uint8_t> data() const { return ended_; }
   void forget();
@@ -27,6 +29,7 @@ class QueueDma : public Dma {
  private:
   struct Transfer {
     std::int64_t latency_left = 0;  // cycles
+    std::int64_t data_cycles = 0;
     std::int64_t data_left = 0;
     std::vector<std::uint8_t> data = {};
   };
@@ -34,6 +37,8 @@ class QueueDma : public Dma {
              std::vector<std::uint8_t> data);
 
   std::int64_t latency_;
+  std::int64_t burst_bytes_;
+  Ratio burst_cycles_;
   std::size_t most_;
   std::deque<Transfer> flying_;
   std::vector<std::uint8_t> ended_;

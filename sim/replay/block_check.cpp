@@ -24,6 +24,7 @@ struct BlockCheck::Check {
   ArrayFormats formats;
   std::vector<std::uint32_t> codes;  // [groups, m, n]
   BlockCounts counts;
+  std::vector<std::uint32_t> packed_rows;
   std::vector<float> bias;
 };
 
@@ -57,6 +58,7 @@ void BlockCheck::run(const GemmPass& pass, const GemmPassResult& result, const L
                                   result.drained),
                     output_codes(pass, result, plan, step),
                     block_counts(pass, result, arch_, step.threads),
+                    packed_rows(pass, step.threads),
                     scaled_bias(pass)};
   const auto [m, n, k] = result.sides;
   const std::vector<Piece> pieces = pieces_of(result.sides, pass.geometry.groups, arch_, options_.sample);
@@ -73,10 +75,10 @@ void BlockCheck::run(const GemmPass& pass, const GemmPassResult& result, const L
 }
 
 void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
-  const auto& [pass, result, plan, step, what, formats, codes, counts, bias] = check;
+  const auto& [pass, result, plan, step, what, formats, codes, counts, packed_rows, bias] = check;
   BlockJob job = block_job(pass, result, plan);
   job.outputs = outputs;
-  const MappedCost expected = mapped_cost(arch_, job, counts);
+  const MappedCost expected = mapped_cost(arch_, job, counts, packed_rows);
   const BlockArrayJob array_job{.shape = pass.geometry,
                                 .pass = pass.pass,
                                 .mapping = expected.mapping,
@@ -86,6 +88,7 @@ void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
                                 .bias = bias,
                                 .c_scale = result.drain_scale,
                                 .skip = job.skip,
+                                .packed = job.packed,
                                 .draws = plan.draws(step, pass.pass, RandomUnit::drain_quantizer)};
   const std::string place = fmt::format("{}, {}, outputs {}..{} x {}..{}", what, name_of(pass.pass),
                                         outputs.row0, outputs.row1, outputs.col0, outputs.col1);
@@ -94,6 +97,9 @@ void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
     run = machine(formats).run(array_job);
   } catch (const LockstepError& error) {
     throw Difference(lockstep_text(error.difference(), what, "pass") + again(options_));
+  } catch (const UnitFailure& error) {
+    throw Difference(fmt::format("MISMATCH between engine {} and the golden model, {}: {}\n{}",
+                                 options_.engine, place, error.what(), again(options_)));
   }
   tiles_run_ += run.cycles.tiles;
   const auto [m, n, k] = result.sides;

@@ -35,11 +35,6 @@ void check_recipe(const Recipe& recipe, const Architecture& arch, const std::str
     throw std::invalid_argument("engine " + engine + " simulates dataflow os-skip, not " +
                                 std::string(name_of(arch.dataflow)) + "; use --engine fast");
   }
-  if (arch.in_blocks() && recipe.weights.type.is_integer()) {
-    throw std::invalid_argument(
-        "engine " + engine + " cannot run recipe " + recipe.name +
-        ": the second machine has no array of integers yet; add --set mapping=simple");
-  }
   const std::string reason = obstacle(recipe);
   if (reason.empty()) return;
   std::string known;

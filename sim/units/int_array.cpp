@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/units/array_unit.hpp"
+#include "sim/units/staged_integers.hpp"
 #include "sim/units/unit_configs.hpp"
 #include "sim/units/unit_makers.hpp"
 
@@ -22,6 +23,7 @@ class IntArrayUnit : public ArrayUnit {
                    .tiles = tiles},
                   {Bits(array.cols * array.acc_bits)}),
         array_(array),
+        staged_(array, words()),
         tiles_(tiles) {
     clear();
   }
@@ -35,8 +37,7 @@ class IntArrayUnit : public ArrayUnit {
   };
 
   void clear() {
-    staged_a_.assign(words() * array_.rows(), 0);
-    staged_b_.assign(words() * array_.cols, 0);
+    staged_.clear();
     for (TileSums& tile : tiles_) {
       tile.sums.assign(static_cast<std::size_t>(array_.rows()) * array_.cols, 0);
       tile.overflow = false;
@@ -64,33 +65,20 @@ class IntArrayUnit : public ArrayUnit {
   void tile_left(std::size_t tile) override { tiles_[tile].overflow = false; }
 
   void stage_slice(int index, int word, std::size_t /*tile*/, std::span<std::uint8_t> nonzero) override {
-    const auto elements = [index, word](const Bits& bits, int count, int width,
-                                        std::vector<std::uint16_t>& to) {
-      const auto words = std::span(to).subspan(static_cast<std::size_t>(word) * count, count);
-      for (int i = 0; i < count; ++i) {
-        words[i] = static_cast<std::uint16_t>(bits.field((index * count + i) * width, width));
-      }
-      return words;
-    };
-    const auto a = elements(a_i_.read(), array_.rows(), array_.a_bits, staged_a_);
-    const auto b = elements(b_i_.read(), array_.cols, array_.b_bits, staged_b_);
-    for (int row = 0; row < array_.rows(); ++row) nonzero[row] = used(row) && a[row] != 0 ? 1 : 0;
-    if (corrupted("stage")) b[0] ^= 1U;
+    staged_.stage(index, word, a_i_.read(), b_i_.read(), nonzero);
+    for (int row = 0; row < array_.rows(); ++row) nonzero[row] = nonzero[row] != 0 && used(row) ? 1 : 0;
+    if (corrupted("stage")) staged_.corrupt(word);
   }
   void beat_taken(std::size_t /*tile*/, bool /*last*/) override {}
 
   void accumulate_row(int row, int word, std::size_t tile_number) override {
     if (!used(row)) return;
     TileSums& tile = tiles_[tile_number];
-    const std::size_t cols = array_.cols;
-    const std::uint16_t a = staged_a_[static_cast<std::size_t>(word) * array_.rows() + row];
-    const std::uint16_t* b = staged_b_.data() + word * cols;
-    const auto sums = std::span(tile.sums).subspan(row * cols, cols);
-    for (std::size_t col = 0; col < cols; ++col) {
-      const WrappedSum next = int_array_step(array_, a, b[col], sums[col]);
-      tile.overflow = tile.overflow || next.wrapped;
-      sums[col] = corrupted("accumulate") ? next.acc ^ 2U : next.acc;
-    }
+    const auto sums = std::span(tile.sums).subspan(static_cast<std::size_t>(row) * array_.cols, array_.cols);
+    const ColumnRange all{0, array_.cols};
+    if (staged_.accumulate(row, word, {&all, 1}, sums)) tile.overflow = true;
+    if (!corrupted("accumulate")) return;
+    for (std::uint64_t& sum : sums) sum ^= 2U;
   }
 
   IntArray array_;
@@ -98,9 +86,7 @@ class IntArrayUnit : public ArrayUnit {
   DataOut last_o_{*this, "last_o", 1};
   DataOut overflow_o_{*this, "overflow_o", 1};
 
-  // Per word of the staging memory: elements of A by row and of B by column.
-  std::vector<std::uint16_t> staged_a_;
-  std::vector<std::uint16_t> staged_b_;
+  StagedIntegers staged_;
   std::vector<TileSums> tiles_;
 };
 

@@ -77,7 +77,8 @@ class OperandArray : public ClockedUnit {
   std::uint64_t elements_taken_ = 0;
 };
 
-// block_array, for who watches it at work; make_block_array makes the same.
+// For who watches it at work; make_block_array and make_int_block_array make the same.
 std::unique_ptr<OperandArray> make_block_array_unit(const char* name, const UnitParameters& parameters);
+std::unique_ptr<OperandArray> make_int_block_array_unit(const char* name, const UnitParameters& parameters);
 
 }  // namespace mantissa

@@ -70,4 +70,13 @@ BlockArray block_array_config(const UnitParameters& parameters) {
           .sum_rows = parameters.at("SumRows")};
 }
 
+IntBlockArray int_block_array_config(const UnitParameters& parameters) {
+  return {.skip_window = skip_window_config(parameters),
+          .cols = parameters.at("Cols"),
+          .a_bits = parameters.at("ABits"),
+          .b_bits = parameters.at("BBits"),
+          .acc_bits = parameters.at("AccBits"),
+          .sum_rows = parameters.at("SumRows")};
+}
+
 }  // namespace mantissa

@@ -5,6 +5,7 @@
 
 #include "models/array/block_array.hpp"
 #include "models/array/int_array.hpp"
+#include "models/array/int_block_array.hpp"
 #include "models/array/mac_array.hpp"
 #include "models/format/convert.hpp"
 #include "models/mac/fp8_mac.hpp"
@@ -27,5 +28,6 @@ SkipWindow skip_window_config(const UnitParameters& parameters);
 IntArray int_array_config(const UnitParameters& parameters);
 MacArray mac_array_config(const UnitParameters& parameters);
 BlockArray block_array_config(const UnitParameters& parameters);
+IntBlockArray int_block_array_config(const UnitParameters& parameters);
 
 }  // namespace mantissa

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "testbench/machine/block_cases.hpp"
 #include "testbench/machine/machine_cases.hpp"
@@ -39,6 +40,16 @@ class Coverage {
     if (cycles.dram_bytes > cycles.tensor_bytes) ++seen_["lines loaded again"];
     if (golden.run.suppressed_tiles > 0) ++seen_["suppressed"];
     if (made.formats.stochastic()) ++seen_["draws"];
+    if (made.formats.integers()) {
+      ++seen_["integers, " + std::string(name_of(pass.pass))];
+      if (made.formats.a.bits() == 16 || made.formats.b.bits() == 16) ++seen_["integers of 16 bits"];
+      if (cycles.sums_loaded > 0) ++seen_["sums of integers loaded"];
+      if (pass.pass == Pass::input_gradient && pass.shape.stride[0] * pass.shape.stride[1] > 1)
+        ++seen_["holes that hold integers"];
+    }
+    if (pass.packed) ++seen_["packed"];
+    if (pass.packed && made.formats.a.bits() < 8) ++seen_["packed codes that are no bytes"];
+    if (pass.packed && cycles.dram_bytes > cycles.tensor_bytes) ++seen_["packed lines loaded again"];
   }
   int of(const std::string& what) const {
     const auto found = seen_.find(what);
@@ -98,27 +109,28 @@ TEST(BlockAccelerator, RandomPassesAsGoldenKernelsAndClosedForm) {
                            "load stalls",
                            "lines loaded again",
                            "suppressed",
-                           "draws"}) {
+                           "draws",
+                           "integers, forward",
+                           "integers, input_gradient",
+                           "integers, weight_gradient",
+                           "integers of 16 bits",
+                           "sums of integers loaded",
+                           "holes that hold integers",
+                           "packed",
+                           "packed codes that are no bytes",
+                           "packed lines loaded again"}) {
     EXPECT_GE(coverage.of(what), 10) << what;
   }
 }
 
-// A machine forgets one job when it begins the next, refused ones included.
-TEST(BlockAccelerator, JobsOneAfterTheOther) {
-  std::mt19937_64 engine(52);
-  BlockCase made = random_case(engine, 4, 8);
-  Architecture arch = made.arch;
-  arch.window = 4;
-  arch.a_buffer_bytes = 500;
-  arch.b_buffer_bytes = 700;
-  arch.c_buffer_bytes = 3000;
-  ArrayFormats formats;
-  formats.c_rounding = Rounding::sr(16);
-  BlockAccelerator accelerator(arch, formats);
+// Passes of all kinds on one machine, some of which it refuses.
+void run_jobs(BlockAccelerator& accelerator, std::mt19937_64& engine) {
+  const Architecture& arch = accelerator.architecture();
+  const ArrayFormats& formats = accelerator.formats();
   int run = 0;
   int refused = 0;
   for (int i = 0; i < 150; ++i) {
-    OwnedPass pass = random_case(engine, 4, 8).pass;
+    OwnedPass pass = random_case(engine, 4, 8, [&](BlockCase& made) { made.formats = formats; }).pass;
     pass.a_bits = pass.b_bits = pass.c_bits = 0;
     const BlockArrayJob job = pass.job(arch, formats);
     SCOPED_TRACE(std::to_string(i) + ": " + pass.text());
@@ -137,6 +149,23 @@ TEST(BlockAccelerator, JobsOneAfterTheOther) {
   EXPECT_GT(refused, 5);
 }
 
+// A machine forgets one job when it begins the next, refused ones included.
+TEST(BlockAccelerator, JobsOneAfterTheOther) {
+  std::mt19937_64 engine(52);
+  Architecture arch = random_case(engine, 4, 8).arch;
+  arch.window = 4;
+  arch.a_buffer_bytes = 500;
+  arch.b_buffer_bytes = 700;
+  arch.c_buffer_bytes = 3000;
+  arch.gradient_storage = GradientStorage::packed;
+  ArrayFormats formats;
+  formats.c_rounding = Rounding::sr(16);
+  BlockAccelerator codes(arch, formats);
+  BlockAccelerator integers(arch, {.a = ElementType::integer(8), .b = ElementType::integer(8)});
+  run_jobs(codes, engine);
+  run_jobs(integers, engine);
+}
+
 // Whatever the mapping, the bits are the same.
 TEST(BlockAccelerator, MappingsChangeNoOutputBit) {
   std::mt19937_64 engine(53);
@@ -152,16 +181,20 @@ TEST(BlockAccelerator, MappingsChangeNoOutputBit) {
     OwnedPass pass = sample.made.pass;
     SCOPED_TRACE(sample.made.text());
     pass.mapping = {.m_block = pass.outputs.rows(), .n_block = pass.outputs.cols(), .k_block = 1 << 20};
+    const bool packed = std::exchange(pass.packed, false);
     const ArrayRun whole = sample.accelerator->run(pass.job(sample.made.arch, sample.made.formats));
     // One step: nothing is moved twice.
     EXPECT_EQ(whole.cycles.dram_bytes, whole.cycles.tensor_bytes);
     for (const BlockOrder order : {BlockOrder::m_outside, BlockOrder::n_outside}) {
       pass.mapping = {.order = order, .m_block = 4, .n_block = 4, .k_block = 1};
+      pass.packed = false;
       const ArrayRun cut = sample.accelerator->run(pass.job(sample.made.arch, sample.made.formats));
       EXPECT_EQ(cut.codes, whole.codes);
       EXPECT_EQ(cut.flags, whole.flags);
       EXPECT_EQ(cut.cycles.macs, whole.cycles.macs);
       EXPECT_GE(cut.cycles.dram_bytes, whole.cycles.dram_bytes);
+      pass.packed = packed;
+      EXPECT_EQ(sample.accelerator->run(pass.job(sample.made.arch, sample.made.formats)).codes, whole.codes);
     }
   }
 }
@@ -181,7 +214,9 @@ TEST(BlockAccelerator, RefusesWhatItDoesNotHave) {
     return message_of([&] { BlockAccelerator(Architecture{}, formats, options); });
   };
   EXPECT_NE(machine({.a = formats::fp32, .b = formats::fp32}).find("not fp32 x fp32"), std::string::npos);
-  EXPECT_NE(machine({.a = ElementType::integer(8), .b = ElementType::integer(8)}).find("not uint8 x uint8"),
+  EXPECT_NE(machine({.a = ElementType::integer(8), .b = formats::e5m2}).find("not uint8 x e5m2"),
+            std::string::npos);
+  EXPECT_NE(machine({.a = ElementType::integer(16), .b = ElementType::integer(16)}).find("at most one"),
             std::string::npos);
   EXPECT_NE(machine({}, {.engine = Engine::fast}).find("fast"), std::string::npos);
 
@@ -221,6 +256,7 @@ TEST(BlockAccelerator, RefusesWhatItDoesNotHave) {
   EXPECT_NE(refusal([](OwnedPass& p) { p.b_bits = 7; }).find("at least as many bits"), std::string::npos);
   EXPECT_NE(refusal([](OwnedPass& p) { p.shape.groups = 3; }).find("3 groups"), std::string::npos);
   EXPECT_NE(refusal([](OwnedPass& p) { p.pass = Pass::update; }).find("update"), std::string::npos);
+  EXPECT_NE(refusal([](OwnedPass& p) { p.packed = true; }).find("gradient_storage dense"), std::string::npos);
   EXPECT_NE(message_of([&] {
               BlockArrayJob job = pass.job(arch, {});
               job.first = EncodedTensor::codes(pass.first, formats::e4m3, 0);

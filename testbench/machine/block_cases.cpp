@@ -1,6 +1,7 @@
 #include "testbench/machine/block_cases.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
@@ -107,18 +108,47 @@ void random_buffers(std::mt19937_64& engine, const ArrayFormats& formats, BlockC
   }
 }
 
+// Between a minimum and a maximum that mostly have zero between them: padding and holes hold what stands for
+// it.
+GemmlowpRange random_range(std::mt19937_64& engine, int bits) {
+  std::normal_distribution<float> normal(0, 1);
+  const float min = engine() % 8 == 0 ? normal(engine) : -std::abs(normal(engine));
+  return GemmlowpRange::between(min, std::max(min, 0.F) + std::abs(normal(engine)), bits);
+}
+
+void random_tensors(std::mt19937_64& engine, const ArrayFormats& formats, OwnedPass& pass) {
+  const ConvShape& g = pass.shape;
+  const std::int64_t first = pass.pass == Pass::forward ? g.inputs() : g.outputs();
+  const std::int64_t second = pass.pass == Pass::weight_gradient ? g.inputs() : g.weights();
+  const bool specials = engine() % 4 == 0;
+  const double share = static_cast<double>(engine() % 11) / 10;
+  if (formats.integers()) {
+    pass.first_range = random_range(engine, formats.a.bits());
+    pass.second_range = random_range(engine, formats.b.bits());
+    pass.first_integers = random_integer_elements(engine, formats.a.bits(), first, share);
+    pass.second_integers = random_integer_elements(engine, formats.b.bits(), second, 0.9);
+    return;
+  }
+  pass.first = random_codes(engine, formats.a.format(), first, share, specials);
+  pass.second = random_codes(engine, formats.b.format(), second, 0.9, specials);
+}
+
 }  // namespace
 
 BlockArrayJob OwnedPass::job(const Architecture& arch, const ArrayFormats& formats) const {
+  const bool integers = formats.integers();
   return {.shape = shape,
           .pass = pass,
           .mapping = mapping,
           .outputs = outputs,
-          .first = EncodedTensor::codes(first, formats.a.format(), 0),
-          .second = EncodedTensor::codes(second, formats.b.format(), 0),
+          .first = integers ? EncodedTensor::integers(first_integers, first_range)
+                            : EncodedTensor::codes(first, formats.a.format(), 0),
+          .second = integers ? EncodedTensor::integers(second_integers, second_range)
+                             : EncodedTensor::codes(second, formats.b.format(), 0),
           .bias = bias,
           .c_scale = c_scale,
           .skip = skip,
+          .packed = packed,
           .draws = {.run_seed = run_seed, .stream = 0x700020100, .lanes = arch.cols, .leap = formats.leap},
           .a_bits = a_bits,
           .b_bits = b_bits,
@@ -133,8 +163,8 @@ std::string OwnedPass::text() const {
   out << name_of(pass) << " of " << shape.batch << " x " << shape.in_channels << " -> " << shape.out_channels
       << " groups " << shape.groups << " in " << pair(shape.in) << " out " << pair(shape.out) << " kernel "
       << pair(shape.kernel) << " stride " << pair(shape.stride) << " padding " << pair(shape.padding)
-      << " dilation " << pair(shape.dilation) << (skip ? " skip" : " dense") << " outputs " << outputs.row0
-      << ".." << outputs.row1 << " x " << outputs.col0 << ".." << outputs.col1
+      << " dilation " << pair(shape.dilation) << (skip ? " skip" : " dense") << (packed ? " packed" : "")
+      << " outputs " << outputs.row0 << ".." << outputs.row1 << " x " << outputs.col0 << ".." << outputs.col1
       << (mapping.order == BlockOrder::m_outside ? " m" : " n") << "_outside " << mapping.m_block << ","
       << mapping.n_block << "," << mapping.k_block << " seed " << run_seed << " bits " << a_bits << ","
       << b_bits << "," << c_bits;
@@ -163,9 +193,13 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
   arch.sum_rows = engine() % 2 == 0 ? 1 : static_cast<int>(upto(engine, rows + 2));
   arch.dram_outstanding = static_cast<int>(upto(engine, 4));
   if (engine() % 3 == 0) arch.dram_burst_cycles = one_of(engine, {Ratio(1, 3), Ratio(5, 2), Ratio(7, 4)});
+  if (engine() % 2 == 0) arch.gradient_storage = GradientStorage::packed;
   ArrayFormats& formats = made.formats;
   formats = random_formats(engine);
   formats.c_rounding = one_of(engine, {Rounding::rne(), Rounding::sr(16), Rounding::sr(16)});
+  if (arch.gradient_storage == GradientStorage::packed && engine() % 4 == 0)
+    formats.a = Format::parse("e3m2");
+  if (engine() % 4 == 0) formats = random_integers(engine);
   fix(made);
   OwnedPass& pass = made.pass;
   pass.shape = random_shape(engine);
@@ -175,13 +209,8 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
                   .m_block = random_block(engine, rows, pass.outputs.rows()),
                   .n_block = random_block(engine, cols, pass.outputs.cols()),
                   .k_block = random_segment(engine, arch, pass.shape, pass.pass)};
-  const bool specials = engine() % 4 == 0;
-  const double share = static_cast<double>(engine() % 11) / 10;
+  random_tensors(engine, formats, pass);
   const ConvShape& g = pass.shape;
-  pass.first = random_codes(engine, formats.a.format(), pass.pass == Pass::forward ? g.inputs() : g.outputs(),
-                            share, specials);
-  pass.second = random_codes(engine, formats.b.format(),
-                             pass.pass == Pass::weight_gradient ? g.inputs() : g.weights(), 0.9, specials);
   if (engine() % 2 == 0) {
     std::normal_distribution<float> normal(0, 4);
     for (std::int64_t col = 0; col < sides_of(g, pass.pass).n * g.groups; ++col)
@@ -196,6 +225,11 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
     pass.c_bits = 32;
   }
   random_buffers(engine, formats, made);
+  // Packed lines have codes of their format's bits, and buffers hold codes.
+  if (arch.gradient_storage == GradientStorage::packed && pass.pass != Pass::forward && !formats.integers()) {
+    pass.a_bits = 0;
+    pass.packed = engine() % 4 != 0;
+  }
   return made;
 }
 

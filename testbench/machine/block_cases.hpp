@@ -20,9 +20,15 @@ struct OwnedPass {
   Rectangle outputs;
   std::vector<std::uint8_t> first = {};
   std::vector<std::uint8_t> second = {};
+  // Of an array of integers.
+  GemmlowpRange first_range = {};
+  GemmlowpRange second_range = {};
+  std::vector<std::uint16_t> first_integers = {};
+  std::vector<std::uint16_t> second_integers = {};
   std::vector<float> bias = {};
   int c_scale = 0;
   bool skip = true;
+  bool packed = false;
   std::uint64_t run_seed = 1;
   int a_bits = 0;
   int b_bits = 0;
@@ -53,5 +59,6 @@ BlockGolden golden_run(const Architecture& arch, const ArrayFormats& formats, co
 
 // What block_cycles() wants to know of A.
 BlockCounts nonzero_counts(const Architecture& arch, const BlockArrayJob& job);
+std::vector<std::uint32_t> row_nonzero_counts(const BlockArrayJob& job);
 
 }  // namespace mantissa::test

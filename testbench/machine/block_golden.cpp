@@ -60,12 +60,18 @@ std::vector<PhaseIndices> phases(const ConvShape& g, Pass pass) {
   return all;
 }
 
+bool is_zero(const EncodedTensor& tensor, std::int64_t i) {
+  const std::uint32_t element = tensor.element(i);
+  return tensor.type().is_integer() ? element == 0 : tensor.type().format().is_zero(element);
+}
+
 // The sums of a group, [m, n]. Holes of a strided gradient are zeros of the lowered A; where these are not
-// left out and meet Inf or NaN, which the machine never lets them, the phases are multiplied one by one.
+// left out and meet Inf or NaN, which the machine never lets them, the phases are multiplied one by one. Of
+// integers they are in the sums.
 std::vector<float> sums_of(const BlockArrayJob& job, const Matrices& matrices, const GemmOptions& options) {
   const PassSides sides = sides_of(job.shape, job.pass);
   std::vector<float> sums(sides.m * sides.n);
-  if (job.skip || job.pass != Pass::input_gradient) {
+  if (job.skip || job.pass != Pass::input_gradient || job.first.type().is_integer()) {
     gemm(sides, matrices.a, matrices.b, options, sums);
     return sums;
   }
@@ -105,7 +111,7 @@ class Suppressed {
   }
 
   std::uint64_t tiles() const {
-    if (!job_.skip) return 0;
+    if (!job_.skip || formats_.integers()) return 0;
     const Rectangle& out = job_.outputs;
     std::uint64_t tiles = 0;
     for (std::int64_t row = out.row0; row < out.row1; row += job_.mapping.m_block) {
@@ -188,7 +194,6 @@ class Suppressed {
 
 BlockCounts nonzero_counts(const Architecture& arch, const BlockArrayJob& job) {
   const std::vector<PhaseIndices> all = phases(job.shape, job.pass);
-  const Format format = job.first.type().format();
   BlockCounts counts;
   for (const PhaseIndices& phase : all) {
     for (std::int64_t group = 0; group < job.shape.groups; ++group) {
@@ -198,10 +203,21 @@ BlockCounts nonzero_counts(const Architecture& arch, const BlockArrayJob& job) {
       for (const std::int64_t m : phase.rows) {
         for (std::size_t i = 0; i < phase.k.size(); ++i) {
           if (i % static_cast<std::size_t>(arch.window) == 0) of_phase.push_back(0);
-          if (!format.is_zero(matrices.a.element(m * pitch + phase.k[i]))) ++of_phase.back();
+          if (!is_zero(matrices.a, m * pitch + phase.k[i])) ++of_phase.back();
         }
       }
     }
+  }
+  return counts;
+}
+
+// By (image * channels + channel) * OH + row; of a job that is not packed nobody wants to know.
+std::vector<std::uint32_t> row_nonzero_counts(const BlockArrayJob& job) {
+  if (!job.packed) return {};
+  const ConvShape& g = job.shape;
+  std::vector<std::uint32_t> counts(g.batch * g.out_channels * g.out[0]);
+  for (std::int64_t i = 0; i < std::ssize(counts) * g.out[1]; ++i) {
+    if (!is_zero(job.first, i)) ++counts[i / g.out[1]];
   }
   return counts;
 }
@@ -224,6 +240,15 @@ BlockGolden golden_run(const Architecture& arch, const ArrayFormats& formats, co
     std::vector<float> sums = sums_of(job, matrices, options);
     for (std::int64_t i = 0; i < m * n; ++i) sums[i] = widened(sums[i], job, group * n + i % n);
     const std::int64_t first_tile = group * tiles_of(sides, arch.rows, arch.cols);
+    if (formats.integers()) {
+      for (std::int64_t row = out.row0; row < out.row1; ++row) {
+        for (std::int64_t col = std::max(out.col0, group * n); col < std::min(out.col1, (group + 1) * n);
+             ++col)
+          golden.run.codes[(row - out.row0) * out.cols() + col - out.col0] =
+              fp32_bits(sums[row * n + col - group * n]);
+      }
+      continue;
+    }
     std::vector<std::uint32_t> codes(m * n);
     kernels::drain<std::uint32_t>(sums, {m, n, 1}, how, job.draws,
                                   {.rows = arch.rows, .first_tile = first_tile}, codes);
@@ -247,7 +272,8 @@ BlockGolden golden_run(const Architecture& arch, const ArrayFormats& formats, co
     }
   }
   golden.run.suppressed_tiles = Suppressed(arch, formats, job).tiles();
-  golden.cost = block_cycles(arch, shape_of(job, formats), job.mapping, nonzero_counts(arch, job));
+  golden.cost = block_cycles(arch, shape_of(job, formats), job.mapping, nonzero_counts(arch, job),
+                             row_nonzero_counts(job));
   golden.run.cycles = golden.cost.cycles;
   return golden;
 }

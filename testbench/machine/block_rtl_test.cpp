@@ -23,8 +23,9 @@ struct Build {
   int depth = 2;
   int port = 4;
   int sum_rows = 1;
-  Format a = formats::e5m2;
-  Format b = formats::e5m2;
+  bool packs = false;  // always has an unpacker
+  ElementType a = formats::e5m2;
+  ElementType b = formats::e5m2;
 };
 
 BlockCase random_pass(std::mt19937_64& engine, const Build& build) {
@@ -33,9 +34,13 @@ BlockCase random_pass(std::mt19937_64& engine, const Build& build) {
     made.arch.depth = build.depth;
     made.arch.port = build.port;
     made.arch.sum_rows = build.sum_rows;
+    if (build.packs) made.arch.gradient_storage = GradientStorage::packed;
     made.formats.a = build.a;
     made.formats.b = build.b;
     made.formats.accumulator = formats::fp32;
+    // Unpackers of 64 lanes or of 8.
+    made.arch.dram_burst_bytes = 8;
+    made.arch.dram_burst_cycles = build.rows == build.cols ? 1 : 8;
   };
   return random_case(engine, build.rows, build.cols, fix);
 }
@@ -74,28 +79,43 @@ TEST(BlockRtlMachine, SmallArraysAsGoldenKernelsAndClosedForm) {
       {{.rows = 4, .cols = 4}, {.rows = 4, .cols = 8, .depth = 1, .port = 1, .sum_rows = 3}}, 20);
 }
 
+TEST(BlockRtlMachine, SmallArraysOfIntegersAsGoldenKernelsAndClosedForm) {
+  expect_same_everywhere(
+      {{.rows = 4, .cols = 4, .a = ElementType::integer(8), .b = ElementType::integer(8)},
+       {.rows = 4, .cols = 4, .sum_rows = 3, .a = ElementType::integer(16), .b = ElementType::integer(8)}},
+      20);
+}
+
 TEST(LongBlockRtlMachine, AllArraysAsGoldenKernelsAndClosedForm) {
   expect_same_everywhere({{.rows = 8, .cols = 8, .window = 8, .sum_rows = 2},
                           {.rows = 16, .cols = 16, .window = 16, .sum_rows = 16},
                           {.rows = 4, .cols = 8, .window = 2, .depth = 4, .port = 2},
                           {.rows = 4, .cols = 4, .a = formats::e4m3, .b = formats::e4m3},
+                          {.rows = 4,
+                           .cols = 8,
+                           .window = 8,
+                           .port = 2,
+                           .sum_rows = 2,
+                           .a = ElementType::integer(8),
+                           .b = ElementType::integer(16)},
                           {.rows = 2, .cols = 3, .window = 3, .port = 2, .sum_rows = 2, .b = formats::e4m3}},
                          24);
 }
 
 // Lockstep stops on every pass that the faulty RTL gets wrong on its own, and on none with sound RTL.
-void expect_found(const FaultyRtl& rtl, const std::string& port, const std::string& stage) {
+void expect_found(const Build& build, const FaultyRtl& rtl, const std::string& unit, const std::string& port,
+                  const std::string& stage) {
   std::mt19937_64 engine(55);
   const Scratch scratch;
   const fs::path wave = fs::path(scratch.path()) / "difference.fst";
-  BlockCase made = random_pass(engine, {.rows = 4, .cols = 4});
+  BlockCase made = random_pass(engine, build);
   made.arch.a_buffer_bytes = made.arch.b_buffer_bytes = made.arch.c_buffer_bytes = 1 << 16;
   BlockAccelerator alone(made.arch, made.formats, {.engine = Engine::rtl, .rtl_directory = rtl.directory()});
   BlockAccelerator lockstep(made.arch, made.formats,
                             {.engine = Engine::lockstep, .rtl_directory = rtl.directory(), .wave = wave});
   int found = 0;
   for (int i = 0; i < 12; ++i) {
-    OwnedPass pass = random_pass(engine, {.rows = 4, .cols = 4}).pass;
+    OwnedPass pass = random_pass(engine, build).pass;
     pass.a_bits = pass.b_bits = pass.c_bits = 0;
     const BlockArrayJob job = pass.job(made.arch, made.formats);
     const std::vector<std::uint32_t> right = golden_run(made.arch, made.formats, job).run.codes;
@@ -105,7 +125,7 @@ void expect_found(const FaultyRtl& rtl, const std::string& port, const std::stri
       EXPECT_FALSE(wrong) << "not found: " << pass.text();
     } catch (const LockstepError& error) {
       ++found;
-      EXPECT_EQ(error.difference().unit, "block_array");
+      EXPECT_EQ(error.difference().unit, unit);
       EXPECT_EQ(error.difference().mismatch.what, port + " is wrong");
       EXPECT_EQ(error.difference().mismatch.stage, stage);
       EXPECT_EQ(error.difference().wave, wave);
@@ -116,8 +136,23 @@ void expect_found(const FaultyRtl& rtl, const std::string& port, const std::stri
 }
 
 TEST(BlockRtlMachine, AFaultInAnElementIsFound) {
-  expect_found({"block_array.sv", ".a_i    (a[r*AW+:AW])", ".a_i    (a[r*AW+:AW] ^ AW'(r == 1))"}, "sum_o",
-               "accumulate");
+  expect_found({.rows = 4, .cols = 4},
+               {"block_array.sv", ".a_i    (a[r*AW+:AW])", ".a_i    (a[r*AW+:AW] ^ AW'(r == 1))"},
+               "block_array", "sum_o", "accumulate");
+}
+
+TEST(BlockRtlMachine, AFaultInAnElementOfIntegersIsFound) {
+  expect_found(
+      {.rows = 4, .cols = 4, .a = ElementType::integer(8), .b = ElementType::integer(8)},
+      {"int_block_array.sv", "(b[(r*Cols+c)*BBits+:BBits])", "(b[(r*Cols+c)*BBits+:BBits] ^ BBits'(r == 1))"},
+      "int_block_array", "sum_o", "accumulate");
+}
+
+TEST(BlockRtlMachine, AFaultInTheUnpackerIsFound) {
+  expect_found(
+      {.rows = 4, .cols = 4, .packs = true},
+      {"zero_unpacker.sv", "code & {Width{beat.mask[i]}}", "code & {Width{beat.mask[i]}} & ~Width'(i == 3)"},
+      "zero_unpacker", "codes_o", "codes");
 }
 
 }  // namespace

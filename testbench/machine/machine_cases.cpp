@@ -8,10 +8,9 @@
 #include "testbench/machine/one_of.hpp"
 
 namespace mantissa::test {
-namespace {
 
-std::vector<std::uint16_t> random_matrix(std::mt19937_64& engine, int bits, std::int64_t count,
-                                         double nonzero_share) {
+std::vector<std::uint16_t> random_integer_elements(std::mt19937_64& engine, int bits, std::int64_t count,
+                                                   double nonzero_share) {
   std::bernoulli_distribution nonzero(nonzero_share);
   std::vector<std::uint16_t> integers(count);
   // The largest ones are frequent: the sums need all their bits.
@@ -22,11 +21,13 @@ std::vector<std::uint16_t> random_matrix(std::mt19937_64& engine, int bits, std:
   return integers;
 }
 
+namespace {
+
 void fill_integers(std::mt19937_64& engine, const ArrayFormats& formats, OwnedJob& job) {
   std::normal_distribution<float> normal(0, 1);
-  job.a_integers =
-      random_matrix(engine, formats.a.bits(), job.m * job.k, static_cast<double>(engine() % 11) / 10);
-  job.b_integers = random_matrix(engine, formats.b.bits(), job.k * job.n, 0.9);
+  job.a_integers = random_integer_elements(engine, formats.a.bits(), job.m * job.k,
+                                           static_cast<double>(engine() % 11) / 10);
+  job.b_integers = random_integer_elements(engine, formats.b.bits(), job.k * job.n, 0.9);
   const auto range = [&](int bits) {
     const float scale = std::abs(normal(engine)) / 100;
     return GemmlowpRange{.bits = bits, .min = normal(engine), .scale = scale};

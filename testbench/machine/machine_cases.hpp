@@ -39,6 +39,10 @@ struct OwnedJob {
 std::vector<std::uint8_t> random_codes(std::mt19937_64& engine, const Format& format, std::int64_t count,
                                        double nonzero_share, bool specials);
 
+// Integers of so many bits, the largest of them frequent.
+std::vector<std::uint16_t> random_integer_elements(std::mt19937_64& engine, int bits, std::int64_t count,
+                                                   double nonzero_share);
+
 // Sizes up to `largest`, codes or integers of all kinds, any share of zeros in A.
 OwnedJob random_job(std::mt19937_64& engine, const ArrayFormats& formats, int largest);
 

@@ -92,27 +92,11 @@ class ZeroUnpackerReference : public StreamReference {
 
   // The beats of a line, each word beside the first piece of the mask that needs a code of it.
   std::vector<Driven> stored(const std::vector<std::uint8_t>& codes) const {
-    std::vector<std::uint8_t> nonzero;
-    for (const std::uint8_t code : codes) {
-      if (!ports_.code.is_zero(code)) nonzero.push_back(code);
-    }
+    const std::vector<std::uint8_t> bytes = pack_line(codes, ports_.code);
+    PackedLineReader reader(ports_.lanes, ports_.code);
+    reader.begin({std::ssize(codes)});
     std::vector<Driven> line;
-    std::size_t needed = 0;
-    std::size_t fetched = 0;
-    for (const DenseBeat& dense : beats_of(codes, ports_.lanes)) {
-      PackedBeat beat{{}, {}, dense.last};
-      for (const std::uint8_t code : dense.codes) {
-        beat.mask.push_back(!ports_.code.is_zero(code));
-        if (beat.mask.back()) ++needed;
-      }
-      if (needed > fetched) {
-        const std::size_t end = std::min(fetched + ports_.lanes, nonzero.size());
-        beat.word.assign(nonzero.begin() + static_cast<std::ptrdiff_t>(fetched),
-                         nonzero.begin() + static_cast<std::ptrdiff_t>(end));
-        fetched = end;
-      }
-      line.push_back({std::move(beat)});
-    }
+    while (!reader.done()) line.push_back({*reader.next(bytes)});
     return line;
   }
 

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -237,6 +239,49 @@ TEST(PackedBeats, PutTogetherAreTheLine) {
       back.insert(back.end(), result->beat.codes.begin(), result->beat.codes.end());
     }
     ASSERT_EQ(back, expected.codes);
+  }
+}
+
+// Lines one behind the other, whose bytes come a few at a time: the unpacker gives the codes of all of them,
+// nothing is made of bytes that have not come, and a line ends with its last one.
+TEST(PackedBeats, ReaderTakesLinesAsTheirBytesCome) {
+  std::mt19937 engine(5);
+  for (int round = 0; round < 2000; ++round) {
+    const LineCode code{2 + static_cast<int>(engine() % 7), engine() % 2 == 0};
+    const int lanes = 2 + static_cast<int>(engine() % 30);
+    Bytes bytes;
+    Bytes expected;
+    std::vector<std::int64_t> elements;
+    std::vector<std::size_t> ends;  // bytes by which all of a line's beats are there
+    for (std::size_t line = 0; line < 1 + engine() % 4; ++line) {
+      const Bytes codes = random_codes(engine, 1 + engine() % 100, code.bits);
+      const Written packed = written(codes, code.bits, code.negative_zero);
+      const Bytes stored = pack_line(codes, code);
+      bytes.insert(bytes.end(), stored.begin(), stored.end());
+      expected.insert(expected.end(), packed.codes.begin(), packed.codes.end());
+      elements.push_back(std::ssize(codes));
+      ends.push_back(bytes.size());
+    }
+    PackedLineReader reader(lanes, code);
+    reader.begin(elements);
+    ZeroUnpacker unpacker(code);
+    Bytes back;
+    std::size_t lines = 0;
+    for (std::size_t come = 0; come <= bytes.size(); ++come) {
+      Bytes here(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(come));
+      here.resize(bytes.size() + 8, 0xA5);  // nobody looks behind what has come
+      while (const std::optional<PackedBeat> beat = reader.next(std::span(here).first(come))) {
+        const std::optional<ZeroUnpacker::Result> result = unpacker.push(*beat);
+        ASSERT_TRUE(result && !result->refused);
+        back.insert(back.end(), result->beat.codes.begin(), result->beat.codes.end());
+        if (!beat->last) continue;
+        ASSERT_EQ(come, ends[lines]);
+        ++lines;
+      }
+    }
+    ASSERT_TRUE(reader.done());
+    ASSERT_EQ(lines, elements.size());
+    ASSERT_EQ(back, expected);
   }
 }
 
