@@ -1,6 +1,7 @@
 #include "sim/machine/block_accelerator.hpp"
 
 #include "sim/machine/block_controller.hpp"
+#include "sim/machine/block_units.hpp"
 #include "sim/machine/job_clock.hpp"
 
 namespace mantissa {
@@ -25,10 +26,10 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
         arch_(arch),
         formats_(formats),
         options_(options),
-        array_(arch, formats, options.engine, options.rtl_directory),
+        units_(arch, formats, options.engine, options.rtl_directory),
         dram_("dram", arch, whole_cycle()),
         dma_("dma", arch, whole_cycle()),
-        clock_("clock", array_) {
+        clock_("clock", units_) {
     dma_.socket.bind(dram_.socket);
   }
 
@@ -40,7 +41,7 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
     BlockController controller(parts(), job);
     if (clock_.run(controller)) return controller.result();
     LockstepDifference difference{
-        .unit = "block_array", .mismatch = *clock_.difference(), .seed = job.draws.run_seed};
+        .unit = units_.different(), .mismatch = *clock_.difference(), .seed = job.draws.run_seed};
     if (!options_.wave.empty()) {
       record(job, difference.mismatch.cycle + cycles_past_difference);
       difference.wave = options_.wave;
@@ -49,15 +50,13 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
   }
 
  private:
-  using Clock = JobClock<BlockArraySlot, BlockController>;
+  using Clock = JobClock<BlockUnits, BlockController>;
 
-  BlockParts parts() { return {arch_, formats_, array_, dma_, dram_}; }
+  BlockParts parts() { return {arch_, formats_, units_.array(), units_.lowering(), dma_, dram_}; }
 
   // The same job again, with a device that writes a waveform beside the RTL.
   void record(const BlockArrayJob& job, std::uint64_t cycles) {
-    const UnitRecording recording(array_.slot(),
-                                  compile_block_array(arch_, formats_, options_.rtl_directory, true).object,
-                                  options_.wave);
+    const auto recording = units_.record(options_.rtl_directory, options_.wave);
     BlockController controller(parts(), job);
     clock_.run(controller, cycles, Clock::Compare::no);
   }
@@ -65,7 +64,7 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
   Architecture arch_;
   ArrayFormats formats_;
   AcceleratorOptions options_;
-  BlockArraySlot array_;
+  BlockUnits units_;
   Dram dram_;
   QueueDma dma_;
   Clock clock_;

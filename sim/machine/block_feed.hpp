@@ -23,8 +23,8 @@ class BlockFeed {
   bool offer();
   // The one on the inputs, for who watches the array.
   WatchedBeat beat() const;
-  // The array has taken the beat on its inputs.
-  void taken();
+  // It ends, and the array takes the beat on its inputs with it, or none.
+  void cycle(bool taken);
 
   std::int64_t begun() const { return begun_; }  // steps
   std::int64_t fed() const { return fed_; }      // steps, completely
@@ -37,10 +37,12 @@ class BlockFeed {
 
  private:
   bool may_start() const;
+  bool find_beat();
   void start_step();
   void prepare_beat();
   void read_operands();
   void write_run_inputs();
+  void end_beat();
   void end_run();
 
   BlockParts parts_;

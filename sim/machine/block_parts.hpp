@@ -4,6 +4,7 @@
 #include "sim/machine/block_array_job.hpp"
 #include "sim/machine/block_array_slot.hpp"
 #include "sim/machine/dram.hpp"
+#include "sim/machine/lowering_slots.hpp"
 #include "sim/machine/queue_dma.hpp"
 
 namespace mantissa {
@@ -12,6 +13,7 @@ struct BlockParts {
   const Architecture& arch;
   const ArrayFormats& formats;
   BlockArraySlot& array;
+  LoweringSlots& lowering;
   QueueDma& dma;
   Dram& dram;
 };

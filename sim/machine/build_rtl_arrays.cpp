@@ -1,6 +1,6 @@
 // Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
-// usual sizes, those of integers in the smallest, two of the second machine, and the batch norm units. Others
-// are compiled when they are first asked for.
+// usual sizes, those of integers in the smallest, two of the second machine with their address generators,
+// and the batch norm units. Others are compiled when they are first asked for.
 #include <chrono>
 #include <exception>
 #include <iomanip>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sim/machine/block_array_slot.hpp"
+#include "sim/machine/lowering_slots.hpp"
 #include "sim/machine/rtl_array.hpp"
 #include "sim/machine/rtl_norm.hpp"
 
@@ -69,8 +70,10 @@ std::string build_block_array(const BlockBuild& build) {
   arch.port = build.port;
   arch.sum_rows = build.sum_rows;
   compile_block_array(arch, {});
+  compile_lowering_unit(arch, arch.rows);
+  compile_lowering_unit(arch, arch.cols);
   std::ostringstream text;
-  text << "block_array " << arch.rows << " x " << arch.cols;
+  text << "block_array " << arch.rows << " x " << arch.cols << " with its address generators";
   return text.str();
 }
 

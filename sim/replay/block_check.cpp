@@ -94,6 +94,9 @@ void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
     run = machine(formats).run(array_job);
   } catch (const LockstepError& error) {
     throw Difference(lockstep_text(error.difference(), what, "pass") + again(options_));
+  } catch (const UnitFailure& error) {
+    throw Difference(fmt::format("MISMATCH between engine {} and the golden kernels, {}: {}\n{}",
+                                 options_.engine, place, error.what(), again(options_)));
   }
   tiles_run_ += run.cycles.tiles;
   const auto [m, n, k] = result.sides;
