@@ -101,15 +101,15 @@ void BlockFeed::read_operands() {
   nonzero_.assign(static_cast<std::size_t>(slices_) * arch.rows, 0);
   std::uint64_t nonzero = 0;
   for (int slice = 0; slice < slices_; ++slice) {
+    const std::int64_t first_a = std::int64_t{slice} * arch.rows;
+    const std::int64_t first_b = std::int64_t{slice} * arch.cols + first_col;
     lowering_.a_slice(slice, [&](std::int64_t row, std::uint32_t a) {
-      a_beat_.set(std::int64_t{slice} * arch.rows + row, a);
+      a_beat_.set(first_a + row, a);
       if (a_zero_[a]) return;
-      nonzero_[slice * arch.rows + row] = 1;
+      nonzero_[first_a + row] = 1;
       ++nonzero;
     });
-    lowering_.b_slice(slice, [&](std::int64_t col, std::uint32_t b) {
-      b_beat_.set(std::int64_t{slice} * arch.cols + first_col + col, b);
-    });
+    lowering_.b_slice(slice, [&](std::int64_t col, std::uint32_t b) { b_beat_.set(first_b + col, b); });
   }
   taken_elements_ = skip_ ? nonzero : static_cast<std::uint64_t>(slices_ * tile.rows);
 }
