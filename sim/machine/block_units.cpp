@@ -1,23 +1,6 @@
 #include "sim/machine/block_units.hpp"
 
 namespace mantissa {
-namespace {
-
-// Compiled before the first module, for the same reason as in LoweringSlots.
-const Architecture& with_compiled_array(const Architecture& arch, const ArrayFormats& formats, Engine engine,
-                                        const std::filesystem::path& rtl_directory) {
-  if (engine != Engine::systemc) compile_block_array(arch, formats, rtl_directory);
-  return arch;
-}
-
-}  // namespace
-
-BlockUnits::BlockUnits(const Architecture& arch, const ArrayFormats& formats, Engine engine,
-                       const std::filesystem::path& rtl_directory)
-    : arch_(with_compiled_array(arch, formats, engine, rtl_directory)),
-      formats_(formats),
-      lowering_(arch, engine, rtl_directory),
-      array_(arch, formats, engine, rtl_directory) {}
 
 // Addresses first: what is wrong in them is wrong in what follows.
 std::optional<Mismatch> BlockUnits::compare() {

@@ -10,7 +10,8 @@ class BlockUnits {
  public:
   // Inside of a module's constructor, as UnitSlot. Throws what compiling RTL throws.
   BlockUnits(const Architecture& arch, const ArrayFormats& formats, Engine engine,
-             const std::filesystem::path& rtl_directory);
+             const std::filesystem::path& rtl_directory)
+      : BlockUnits(arch, formats, engine, rtl_directory, load_lowering(arch, engine, rtl_directory)) {}
 
   BlockArraySlot& array() { return array_; }
   LoweringSlots& lowering() { return lowering_; }
@@ -40,10 +41,19 @@ class BlockUnits {
                                         const std::filesystem::path& wave);
 
  private:
+  // What can fail comes before the first module, as SystemC does not take one back: these devices, and what
+  // the array compiles.
+  BlockUnits(const Architecture& arch, const ArrayFormats& formats, Engine engine,
+             const std::filesystem::path& rtl_directory, LoweringDevices devices)
+      : arch_(arch),
+        formats_(formats),
+        array_(arch, formats, engine, rtl_directory),
+        lowering_(arch, engine, std::move(devices)) {}
+
   Architecture arch_;
   ArrayFormats formats_;
-  LoweringSlots lowering_;
   BlockArraySlot array_;
+  LoweringSlots lowering_;
   bool addresses_differ_ = false;
 };
 

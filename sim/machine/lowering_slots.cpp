@@ -10,12 +10,6 @@ namespace {
 
 constexpr int number_bits = 32;
 
-std::unique_ptr<Device> load(const Architecture& arch, int lanes, Engine engine,
-                             const std::filesystem::path& rtl_directory) {
-  if (engine == Engine::systemc) return nullptr;
-  return std::make_unique<Device>(compile_lowering_unit(arch, lanes, rtl_directory).object);
-}
-
 constexpr std::array<UnitSlot::Watched, 5> watched() {
   return {{{LoweringPorts::count, "beat"},
            {LoweringPorts::last, "beat"},
@@ -56,16 +50,18 @@ std::optional<Mismatch> LoweringSlot::compare() const {
   return slot_.compare(outputs);
 }
 
-// What can fail comes before the first module: SystemC does not take one back.
-LoweringSlots::LoweringSlots(const Architecture& arch, Engine engine,
-                             const std::filesystem::path& rtl_directory)
-    : LoweringSlots(arch, engine, load(arch, arch.rows, engine, rtl_directory),
-                    load(arch, arch.cols, engine, rtl_directory)) {}
+LoweringDevices load_lowering(const Architecture& arch, Engine engine,
+                              const std::filesystem::path& rtl_directory) {
+  if (engine == Engine::systemc) return {};
+  const CachedFilePointer a = compile_lowering_unit(arch, arch.rows, rtl_directory).object;
+  const CachedFilePointer b =
+      arch.cols == arch.rows ? a : compile_lowering_unit(arch, arch.cols, rtl_directory).object;
+  return {std::make_unique<Device>(a), std::make_unique<Device>(b)};
+}
 
-LoweringSlots::LoweringSlots(const Architecture& arch, Engine engine, std::unique_ptr<Device> a,
-                             std::unique_ptr<Device> b)
-    : a_(engine, lowering_unit_size(arch, arch.rows), std::move(a)),
-      b_(engine, lowering_unit_size(arch, arch.cols), std::move(b)) {}
+LoweringSlots::LoweringSlots(const Architecture& arch, Engine engine, LoweringDevices devices)
+    : a_(engine, lowering_unit_size(arch, arch.rows), std::move(devices.a)),
+      b_(engine, lowering_unit_size(arch, arch.cols), std::move(devices.b)) {}
 
 void LoweringSlots::clock(bool level) {
   a_.slot().clock(level);

@@ -45,11 +45,20 @@ class LoweringSlot {
   UnitSlot slot_;
 };
 
+// Their RTL, for the engines that have it.
+struct LoweringDevices {
+  std::unique_ptr<Device> a;
+  std::unique_ptr<Device> b;
+};
+// Throws what compile_unit throws.
+LoweringDevices load_lowering(const Architecture& arch, Engine engine,
+                              const std::filesystem::path& rtl_directory);
+
 // Both, which go together.
 class LoweringSlots {
  public:
-  // Inside of a module's constructor. Throws what compiling RTL throws.
-  LoweringSlots(const Architecture& arch, Engine engine, const std::filesystem::path& rtl_directory);
+  // Inside of a module's constructor.
+  LoweringSlots(const Architecture& arch, Engine engine, LoweringDevices devices);
 
   LoweringSlot& a() { return a_; }
   LoweringSlot& b() { return b_; }
@@ -67,9 +76,6 @@ class LoweringSlots {
   LoweringSlot& different() { return *different_; }
 
  private:
-  LoweringSlots(const Architecture& arch, Engine engine, std::unique_ptr<Device> a,
-                std::unique_ptr<Device> b);
-
   LoweringSlot a_;
   LoweringSlot b_;
   LoweringSlot* different_ = nullptr;
