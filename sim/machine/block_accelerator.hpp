@@ -1,5 +1,5 @@
-// The accelerator of mapping auto in SystemC, cycle by cycle: block_array or int_block_array (SystemC,
-// Verilated RTL, or both) between line buffers A and B, an address generator and a buffer C for blocks of
+// The accelerator of mapping auto in SystemC, cycle by cycle: block_array or int_block_array and two
+// lowering_units (SystemC, Verilated RTL, or both) between line buffers A and B and a buffer C for blocks of
 // sums, DRAM behind a queue of transfers (ARITHMETIC.md 7, "Blocks: the second machine").
 #pragma once
 
@@ -26,7 +26,7 @@ class BlockAccelerator {
   const ArrayFormats& formats() const;
 
   // Jobs run one after the other, each from reset. `suppressed_tiles` counts tiles of steps. Throws
-  // std::invalid_argument for a job that does not fit, and LockstepError.
+  // std::invalid_argument for a job that does not fit, LockstepError, and UnitFailure of RTL alone.
   ArrayRun run(const BlockArrayJob& job);
 
  private:

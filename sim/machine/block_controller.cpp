@@ -44,7 +44,7 @@ void BlockController::cycle() {
   const bool beat_fires = offering_ && parts_.array.ready();
   const WatchedBeat beat = feed_.beat();
   parts_.array.watch(beat_fires ? &beat : nullptr);
-  if (beat_fires) feed_.taken();
+  feed_.cycle(beat_fires);
   counter_.count(kind(beat_fires || !computed_before));
   memory_.clock({.begun = feed_.begun(), .computed = computed_, .drained = drain_.blocks()});
   drain_.clock();

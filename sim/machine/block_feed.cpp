@@ -1,6 +1,6 @@
 #include "sim/machine/block_feed.hpp"
 
-#include <algorithm>
+#include "sim/machine/lockstep.hpp"
 
 namespace mantissa {
 
@@ -12,7 +12,7 @@ BlockFeed::BlockFeed(const BlockParts& parts, const BlockArrayJob& job, const Bl
       dequantizer_(dequantizer),
       skip_(job.skip),
       tiles_(parts.arch, plan),
-      lowering_(plan, memory.a(), memory.b(), job.first, job.second),
+      lowering_(parts, plan, memory, job.first, job.second),
       a_beat_(parts.array.width(BlockArraySlot::a), parts.formats.a.bits()),
       b_beat_(parts.array.width(BlockArraySlot::b), parts.formats.b.bits()) {
   if (dequantizer != nullptr) return;
@@ -33,6 +33,12 @@ void BlockFeed::start_step() {
 }
 
 bool BlockFeed::offer() {
+  const bool found = find_beat();
+  lowering_.drive(found && parts_.array.ready());
+  return found;
+}
+
+bool BlockFeed::find_beat() {
   while (!tiles_.done() && !tiles_.step_has_tile()) {
     if (!parts_.array.ready() || !may_start()) return false;
     start_step();
@@ -46,17 +52,21 @@ bool BlockFeed::offer() {
 }
 
 void BlockFeed::prepare_beat() {
-  const Architecture& arch = parts_.arch;
   const BlockTile& tile = tiles_.tile();
   if (slices_done_ == 0) {
     lowering_.begin(tile, tile.runs[run_]);
     write_run_inputs();
   }
-  slices_ = static_cast<int>(std::min(
-      {std::int64_t{arch.port}, arch.window - slices_done_ % arch.window, tile.length - slices_done_}));
+  const LoweredBeat beat = lowering_.beat();
+  slices_ = beat.count;
+  ends_run_ = beat.last;
+  const std::int64_t behind = slices_done_ + slices_;
+  if (slices_ < 1 || slices_ > parts_.arch.port || behind > tile.length ||
+      ends_run_ != (behind == tile.length)) {
+    throw UnitFailure("lowering_unit gives a beat that is not the run's");
+  }
   read_operands();
 
-  ends_run_ = slices_done_ + slices_ == tile.length;
   const bool ends_tile = ends_run_ && run_ + 1 == tile.runs.size();
   BlockArraySlot& array = parts_.array;
   const auto put = [&array](BlockArraySlot::Input port, std::uint64_t value) {
@@ -92,16 +102,16 @@ void BlockFeed::read_operands() {
   b_beat_.clear();
   nonzero_.assign(static_cast<std::size_t>(slices_) * arch.rows, 0);
   std::uint64_t nonzero = 0;
-  for (std::int64_t slice = 0; slice < slices_; ++slice) {
-    lowering_.a_slice(slices_done_ + slice, [&](std::int64_t row, std::uint32_t a) {
-      a_beat_.set(slice * arch.rows + row, a);
+  for (int slice = 0; slice < slices_; ++slice) {
+    const std::int64_t first_a = std::int64_t{slice} * arch.rows;
+    const std::int64_t first_b = std::int64_t{slice} * arch.cols + first_col;
+    lowering_.a_slice(slice, [&](std::int64_t row, std::uint32_t a) {
+      a_beat_.set(first_a + row, a);
       if (is_zero(a)) return;
-      nonzero_[slice * arch.rows + row] = 1;
+      nonzero_[first_a + row] = 1;
       ++nonzero;
     });
-    lowering_.b_slice(slices_done_ + slice, [&](std::int64_t col, std::uint32_t b) {
-      b_beat_.set(slice * arch.cols + first_col + col, b);
-    });
+    lowering_.b_slice(slice, [&](std::int64_t col, std::uint32_t b) { b_beat_.set(first_b + col, b); });
   }
   if (dequantizer_ != nullptr) read_sums();
   taken_elements_ = skip_ ? nonzero : static_cast<std::uint64_t>(slices_ * tile.rows);
@@ -111,14 +121,14 @@ void BlockFeed::read_operands() {
 void BlockFeed::read_sums() {
   const BlockTile& tile = tiles_.tile();
   const TileRun& run = tile.runs[run_];
-  for (std::int64_t k = slices_done_; k < slices_done_ + slices_; ++k) {
+  for (int slice = 0; slice < slices_; ++slice) {
     if (dequantizer_->wants_a(run.col0)) {
-      lowering_.a_slice(k, [&](std::int64_t row, std::uint32_t a) {
+      lowering_.a_slice(slice, [&](std::int64_t row, std::uint32_t a) {
         dequantizer_->add_a(output_row(plan_, tile, row), run.group, a);
       });
     }
     if (dequantizer_->wants_b(tile.row0)) {
-      lowering_.b_slice(k,
+      lowering_.b_slice(slice,
                         [&](std::int64_t col, std::uint32_t b) { dequantizer_->add_b(run.col0 + col, b); });
     }
   }
@@ -126,7 +136,12 @@ void BlockFeed::read_sums() {
 
 WatchedBeat BlockFeed::beat() const { return {.nonzero = nonzero_, .skip = skip_, .last = ends_run_}; }
 
-void BlockFeed::taken() {
+void BlockFeed::cycle(bool taken) {
+  lowering_.cycle(taken);
+  if (taken) end_beat();
+}
+
+void BlockFeed::end_beat() {
   const BlockTile& tile = tiles_.tile();
   const TileRun& run = tile.runs[run_];
   if (!in_step()) start_step();
@@ -138,7 +153,7 @@ void BlockFeed::taken() {
   counts_.b_staged += slices * cols;
   slices_done_ += slices_;
   ready_ = false;
-  if (slices_done_ == tile.length) end_run();
+  if (ends_run_) end_run();
 }
 
 void BlockFeed::end_run() {

@@ -26,8 +26,8 @@ class BlockFeed {
   bool offer();
   // The one on the inputs, for who watches the array.
   WatchedBeat beat() const;
-  // The array has taken the beat on its inputs.
-  void taken();
+  // It ends, and the array takes the beat on its inputs with it, or none.
+  void cycle(bool taken);
 
   std::int64_t begun() const { return begun_; }  // steps
   std::int64_t fed() const { return fed_; }      // steps, completely
@@ -40,12 +40,14 @@ class BlockFeed {
 
  private:
   bool may_start() const;
+  bool find_beat();
   void start_step();
   void prepare_beat();
   void read_operands();
   void read_sums();
   bool is_zero(std::uint32_t a) const { return dequantizer_ != nullptr ? a == 0 : a_zero_[a]; }
   void write_run_inputs();
+  void end_beat();
   void end_run();
 
   BlockParts parts_;

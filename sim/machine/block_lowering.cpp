@@ -1,6 +1,9 @@
 #include "sim/machine/block_lowering.hpp"
 
 #include <stdexcept>
+#include <string>
+
+#include "sim/machine/lockstep.hpp"
 
 namespace mantissa {
 namespace {
@@ -15,98 +18,81 @@ std::uint16_t padding_of(const EncodedTensor& tensor) {
 
 }  // namespace
 
-BlockLowering::BlockLowering(const BlockPlan& plan, const BlockOperandMemory& a, const BlockOperandMemory& b,
+BlockLowering::BlockLowering(const BlockParts& parts, const BlockPlan& plan, const BlockMemory& memory,
                              const EncodedTensor& first, const EncodedTensor& second)
-    : plan_(plan), a_(a), b_(b), a_zero_(padding_of(first)), b_zero_(padding_of(second)) {}
+    : parts_(parts),
+      plan_(plan),
+      a_{.memory = memory.a(), .zero = padding_of(first)},
+      b_{.memory = memory.b(), .zero = padding_of(second)},
+      next_(parts.arch, plan) {}
 
-// Row p of a phase is place (i, j) of an image. In the forward pass its windows begin at multiples of the
-// stride; in the input gradient the taps of the phase reach every place of g by steps of one.
-void BlockLowering::place_rows(const BlockTile& tile) {
-  const ConvShape& g = plan_.job().shape;
-  const PassPhase& rows = plan_.phases()[tile.phase].geometry;
-  const bool forward = plan_.job().pass == Pass::forward;
-  places_.clear();
-  for (std::int64_t row = tile.row0; row < tile.row0 + tile.rows; ++row) {
-    const std::int64_t i = row / rows.places[1] % rows.places[0];
-    const std::int64_t j = row % rows.places[1];
-    places_.push_back({.first_line = row / rows.rows_per_image() * size_[0],
-                       .row = forward ? i * g.stride[0] : i,
-                       .col = forward ? j * g.stride[1] : j});
-  }
+LoweredRun BlockLowering::lowered(const BlockTile& tile, const TileRun& run) const {
+  const BlockStep& step = plan_.steps()[tile.step];
+  const Rectangle block = plan_.outputs(tile.block);
+  const std::int64_t columns_before = run.group * plan_.columns_per_group();
+  return {.first_unit = step.segment * plan_.mapping().k_block,
+          .units = step.k_units,
+          .row0 = tile.row0,
+          .rows = tile.rows,
+          .col0 = run.col0 - columns_before,
+          .cols = run.col1 - run.col0,
+          .line_row = block.row0,
+          .line_column = block.col0 - columns_before,
+          .line_channel = BlockLines::first_channel(plan_, block, run.group)};
 }
 
-// (channel, kernel row, kernel column) of the segment, last one fastest.
-void BlockLowering::lay_taps(const BlockTile& tile) {
-  const ConvShape& g = plan_.job().shape;
+void BlockLowering::offer_next() {
+  const ConvShape& shape = plan_.job().shape;
+  const Pass pass = plan_.job().pass;
+  const BlockTile& tile = next_.tile();
   const PassPhase& phase = plan_.phases()[tile.phase].geometry;
-  const std::int64_t units = plan_.steps()[tile.step].k_units;
-  const auto reach = [&](int side, std::int64_t tap) {
-    if (plan_.job().pass == Pass::forward) return tap * g.dilation[side] - g.padding[side];
-    // A whole number, for these taps.
-    return (phase.first[side] + g.padding[side] - tap * g.dilation[side]) / g.stride[side];
-  };
-  taps_.clear();
-  for (std::int64_t unit = 0; unit < units; ++unit) {
-    for (const std::int64_t row : phase.taps[0]) {
-      for (const std::int64_t col : phase.taps[1]) {
-        taps_.push_back({.element = unit * size_[1],
-                         .weight = (unit * g.kernel[0] + row) * g.kernel[1] + col,
-                         .row = reach(0, row),
-                         .col = reach(1, col)});
-      }
-    }
-  }
+  const LoweredRun run = lowered(tile, next_.run());
+  parts_.lowering.a().set_up(lowering_setup_a(shape, pass, phase, run, parts_.arch.rows));
+  parts_.lowering.b().set_up(lowering_setup_b(shape, pass, phase, run, parts_.arch.cols,
+                                              static_cast<int>(next_.run().col0 - tile.col0)));
+  offered_ = true;
 }
 
-// Weight gradient: lines (b, oh) of g, element by element, with the windows of x that they meet.
-void BlockLowering::lay_columns(const TileRun& run) {
-  const ConvShape& g = plan_.job().shape;
-  const BlockStep& step = plan_.steps()[step_];
-  places_.clear();
-  gradient_.clear();
-  const std::int64_t first = step.segment * plan_.mapping().k_block;
-  for (std::int64_t line = first; line < first + step.k_units; ++line) {
-    for (std::int64_t col = 0; col < g.out[1]; ++col) {
-      gradient_.push_back(line);
-      gradient_.push_back(col);
-      places_.push_back({.first_line = line / g.out[0] * g.in[0],
-                         .row = line % g.out[0] * g.stride[0],
-                         .col = col * g.stride[1]});
-    }
-  }
-  const Rectangle block = plan_.outputs(step.block);
-  const std::int64_t channel0 = BlockLines::first_channel(plan_, block, run.group);
-  taps_.clear();
-  for (std::int64_t col = run.col0; col < run.col1; ++col) {
-    const std::int64_t n = col - run.group * plan_.columns_per_group();
-    const std::int64_t channel = n / (g.kernel[0] * g.kernel[1]);
-    taps_.push_back({.element = (channel - channel0) * size_[1],
-                     .row = n / g.kernel[1] % g.kernel[0] * g.dilation[0] - g.padding[0],
-                     .col = n % g.kernel[1] * g.dilation[1] - g.padding[1]});
-  }
+void BlockLowering::drive(bool takes) {
+  if (!offered_ && !next_.done()) offer_next();
+  takes_ = takes;
+  parts_.lowering.offer(offered_);
+  parts_.lowering.take(takes);
+}
+
+void BlockLowering::cycle(bool taken) {
+  if (taken != takes_) throw UnitFailure("the array takes a beat for which it was not ready, or none");
+  if (!offered_ || !parts_.lowering.ready()) return;
+  offered_ = false;
+  next_.next();
+}
+
+void BlockLowering::find_lines(Operand& operand, std::int64_t step, std::int64_t group) {
+  operand.first = operand.memory.lines().name(step, group, 0);
+  operand.elements = operand.memory.lines().elements(operand.first);
 }
 
 void BlockLowering::begin(const BlockTile& tile, const TileRun& run) {
-  const ConvShape& g = plan_.job().shape;
-  const Rectangle block = plan_.outputs(tile.block);
-  const bool same_taps = tile.step == step_ && tile.phase == phase_ && !weight_gradient();
-  step_ = tile.step;
-  phase_ = tile.phase;
-  size_ = plan_.job().pass == Pass::input_gradient ? g.out : g.in;
-  rows_ = tile.rows;
-  columns_ = run.col1 - run.col0;
-  a_first_ = a_.lines().name(tile.step, run.group, 0);
-  if (weight_gradient()) {
-    b_first_ = b_.lines().name(tile.step, run.group, 0);
-    first_row_ = tile.row0 - block.row0;
-    lay_columns(run);
-    return;
-  }
-  b_first_ = b_.lines().name(tile.step, 0, 0);
-  first_column_ = run.col0 - block.col0;
-  column_pitch_ = plan_.steps()[tile.step].k_units * g.kernel[0] * g.kernel[1];
-  if (!same_taps) lay_taps(tile);
-  place_rows(tile);
+  rows_ = static_cast<int>(tile.rows);
+  columns_ = static_cast<int>(run.col1 - run.col0);
+  first_lane_ = static_cast<int>(run.col0 - tile.col0);
+  find_lines(a_, tile.step, run.group);
+  // Weights have no groups.
+  find_lines(b_, tile.step, plan_.job().pass == Pass::weight_gradient ? run.group : 0);
+}
+
+LoweredBeat BlockLowering::beat() const {
+  const LoweringSlots& units = parts_.lowering;
+  if (!units.valid()) throw UnitFailure("lowering_unit gives no beat where one is due");
+  const LoweredBeat beat{.count = units.a().count(), .last = units.a().last()};
+  if (units.b().count() != beat.count || units.b().last() != beat.last)
+    throw UnitFailure("the address generators of A and B are not together");
+  return beat;
+}
+
+void BlockLowering::refuse(const LoweringUnit::Address& address) {
+  throw UnitFailure("lowering_unit asks for element " + std::to_string(address.element) + " of line " +
+                    std::to_string(address.line) + ", which is none of the run's");
 }
 
 }  // namespace mantissa

@@ -5,6 +5,7 @@
 #include "sim/machine/block_array_slot.hpp"
 #include "sim/machine/dram.hpp"
 #include "sim/machine/line_unpacker.hpp"
+#include "sim/machine/lowering_slots.hpp"
 #include "sim/machine/queue_dma.hpp"
 
 namespace mantissa {
@@ -13,6 +14,7 @@ struct BlockParts {
   const Architecture& arch;
   const ArrayFormats& formats;
   BlockArraySlot& array;
+  LoweringSlots& lowering;
   QueueDma& dma;
   Dram& dram;
   LineUnpacker* unpacker;  // nullptr: the machine has none

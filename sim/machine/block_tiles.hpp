@@ -58,6 +58,29 @@ class BlockTiles {
   std::vector<BlockTile> tiles_;  // of the step
 };
 
+// The same tiles run by run.
+class BlockRuns {
+ public:
+  BlockRuns(const Architecture& arch, const BlockPlan& plan) : tiles_(arch, plan) { skip_empty_steps(); }
+
+  bool done() const { return tiles_.done(); }
+  const BlockTile& tile() const { return tiles_.tile(); }
+  const TileRun& run() const { return tile().runs[run_]; }
+  void next() {
+    if (++run_ < tile().runs.size()) return;
+    run_ = 0;
+    tiles_.next_tile();
+    skip_empty_steps();
+  }
+
+ private:
+  void skip_empty_steps() {
+    while (!tiles_.done() && !tiles_.step_has_tile()) tiles_.next_step();
+  }
+  BlockTiles tiles_;
+  std::size_t run_ = 0;  // of the tile
+};
+
 // The same tiles by turns: those that one set of accumulators computes before it is exchanged, which are one
 // tile, or all segments of a block of one tile.
 class BlockTurns {

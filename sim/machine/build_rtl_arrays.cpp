@@ -1,6 +1,6 @@
 // Compiles the RTL that comes with a build into the cache of devices: the arrays of the fp8 recipe in the
-// usual sizes, those of integers in the smallest, four of the second machine, the units of batch norms and of
-// weights. Others are compiled when they are first asked for.
+// usual sizes, those of integers in the smallest, four of the second machine with their address generators,
+// the units of batch norms and of weights. Others are compiled when they are first asked for.
 #include <chrono>
 #include <exception>
 #include <iomanip>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sim/machine/block_array_slot.hpp"
+#include "sim/machine/lowering_slots.hpp"
 #include "sim/machine/rtl_array.hpp"
 #include "sim/machine/rtl_norm.hpp"
 #include "sim/machine/update_lanes.hpp"
@@ -77,8 +78,11 @@ std::string build_block_array(const BlockBuild& build) {
   arch.sum_rows = build.sum_rows;
   const ArrayFormats formats{.a = build.a, .b = build.b};
   compile_block_array(arch, formats);
+  compile_lowering_unit(arch, arch.rows);
+  compile_lowering_unit(arch, arch.cols);
   std::ostringstream text;
-  text << block_array_name(formats) << " " << arch.rows << " x " << arch.cols;
+  text << block_array_name(formats) << " " << arch.rows << " x " << arch.cols
+       << " with its address generators";
   return text.str();
 }
 

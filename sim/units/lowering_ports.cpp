@@ -83,8 +83,8 @@ int LoweringPorts::width_of(Output port) const {
 }
 
 std::vector<Bits> LoweringPorts::inputs(const LoweringSetup& setup) const {
-  std::vector<Bits> bits;
-  for (int port = 0; port < input_count; ++port) bits.emplace_back(width_of(static_cast<Input>(port)));
+  std::vector<Bits> bits(input_count);
+  for (int port = 0; port < input_count; ++port) bits[port] = Bits(width_of(static_cast<Input>(port)));
   for (int lane = 0; lane < size.lanes; ++lane) {
     if (setup.lanes[lane].used) bits[used].flip(lane);
   }
@@ -117,8 +117,8 @@ LoweringSetup LoweringPorts::setup(std::span<const Bits> inputs) const {
 }
 
 std::vector<Bits> LoweringPorts::outputs(const LoweringUnit& unit) const {
-  std::vector<Bits> bits;
-  for (int port = 0; port < output_count; ++port) bits.emplace_back(width_of(static_cast<Output>(port)));
+  std::vector<Bits> bits(output_count);
+  for (int port = 0; port < output_count; ++port) bits[port] = Bits(width_of(static_cast<Output>(port)));
   bits[count].set_field(0, bits[count].width(), static_cast<std::uint64_t>(unit.count()));
   bits[last].set_field(0, 1, unit.last() ? 1 : 0);
   for (int slice = 0; slice < unit.count(); ++slice) {
