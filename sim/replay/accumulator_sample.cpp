@@ -15,17 +15,15 @@ constexpr std::int64_t fewest_rows = 8;
 
 // The values of codes, without their scale, as the array sums them; other forms have none.
 std::vector<float> multiplied_numbers(const EncodedTensor& tensor, int threads) {
-  std::vector<float> storage;
-  return tensor.visit(Overloaded{[&](const EncodedTensor::Codes& codes) {
-                                   const std::span<const float> values = codes.as_values(storage, threads);
-                                   return storage.empty() ? std::vector<float>(values.begin(), values.end())
-                                                          : std::move(storage);
-                                 },
-                                 [&](const auto&) {
-                                   std::vector<float> numbers(tensor.size());
-                                   tensor.decode(numbers, threads);
-                                   return numbers;
-                                 }});
+  std::vector<float> numbers;
+  if (tensor.type().is_code()) {
+    const std::span<const float> held = tensor.as<EncodedTensor::Codes>().as_values(numbers, threads);
+    if (numbers.empty()) numbers.assign(held.begin(), held.end());
+    return numbers;
+  }
+  numbers.resize(tensor.size());
+  tensor.decode(numbers, threads);
+  return numbers;
 }
 
 // Some rows of a matrix, one below the other.

@@ -214,19 +214,25 @@ std::string full_text(const Figure& figure, double value) {
 }
 
 std::string page_columns() {
-  OrderedJson columns = OrderedJson::array();
-  for (const Figure* figure : placed(&Figure::page)) {
-    columns.push_back(
-        {{"key", figure->key},
-         {"title", figure->page.title},
-         {"meaning", figure->meaning},
-         {"unit", figure->unit},
-         {"decimals", figure->decimals},
-         {"products_only", figure->products_only},
-         {"exact", figure->exact},
-         {"share_of", figure->page.show == Column::Show::share ? figure->whole : decltype(figure->whole){}}});
-  }
-  return json_text(columns, -1);
+  const auto columns_of = [](Column Figure::*table) {
+    OrderedJson columns = OrderedJson::array();
+    for (const Figure* figure : placed(table)) {
+      const Column& column = figure->*table;
+      if (column.show == Column::Show::line) continue;
+      const bool share = column.show == Column::Show::share || column.show == Column::Show::joined;
+      columns.push_back({{"key", figure->key},
+                         {"title", column.show == Column::Show::joined ? figure->page.title : column.title},
+                         {"meaning", figure->meaning},
+                         {"unit", figure->unit},
+                         {"decimals", figure->decimals},
+                         {"products_only", figure->products_only},
+                         {"exact", figure->exact},
+                         {"share_of", share ? figure->whole : decltype(figure->whole){}}});
+    }
+    return columns;
+  };
+  return json_text(OrderedJson{{"passes", columns_of(&Figure::page)}, {"totals", columns_of(&Figure::total)}},
+                   -1);
 }
 
 }  // namespace mantissa

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 // The only files that a former report may consist of: anything else is the user's, and is never removed.
 bool is_ours(const fs::path& name) {
-  static constexpr std::array<std::string_view, 6> plots = {"energy", "cycles",    "roofline",
+  static constexpr std::array<std::string_view, 7> plots = {"energy", "cycles",    "timeline", "roofline",
                                                             "sqnr",   "gradients", "speedup"};
   const std::string text = name.string();
   if (text == "report.json" || text == "layers.csv" || text == "report.html") return true;

@@ -68,15 +68,15 @@ RecordedOperand operand(std::int64_t count, std::mt19937_64& engine) {
 
 std::vector<double> exact_row(const RecordedOperand& a, const RecordedOperand& b, const PassSides& sides,
                               std::int64_t row) {
-  const auto number = [](const RecordedOperand& of, std::int64_t at) {
-    return static_cast<double>(ElementDecoder(of.encoded)(of.encoded.element(at)));
-  };
+  const ElementDecoder decode_a(a.encoded);
+  const ElementDecoder decode_b(b.encoded);
   std::vector<double> numbers_of_b(static_cast<std::size_t>(sides.n * sides.k));
-  for (std::int64_t i = 0; i < std::ssize(numbers_of_b); ++i) numbers_of_b[i] = number(b, i);
+  for (std::int64_t i = 0; i < std::ssize(numbers_of_b); ++i)
+    numbers_of_b[i] = decode_b(b.encoded.element(i));
   std::vector<double> exact(static_cast<std::size_t>(sides.n));
   for (std::int64_t col = 0; col < sides.n; ++col) {
     for (std::int64_t k = 0; k < sides.k; ++k)
-      exact[col] += number(a, row * sides.k + k) * numbers_of_b[col * sides.k + k];
+      exact[col] += decode_a(a.encoded.element(row * sides.k + k)) * numbers_of_b[col * sides.k + k];
   }
   return exact;
 }

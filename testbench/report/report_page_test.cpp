@@ -24,14 +24,15 @@ constexpr const char* python = "/usr/bin/python3";
 constexpr const char* plot = MANTISSA_SOURCE_DIR "/tools/plot";
 constexpr const char* chromium = "/usr/bin/chromium";
 
-void expect_every_plot(const fs::path& directory) {
-  for (const std::string name : {"energy", "cycles", "roofline", "sqnr", "gradients", "speedup"}) {
+void expect_every_plot(const fs::path& directory, const ReplayReport& report) {
+  for (const std::string name :
+       {"energy", "cycles", "timeline", "roofline", "sqnr", "gradients", "speedup"}) {
     EXPECT_EQ(contents(directory / (name + ".png")).substr(1, 3), "PNG") << name;
     const std::string svg = contents(directory / (name + ".svg"));
     EXPECT_TRUE(contains(svg, "<svg")) << name;
     EXPECT_FALSE(contains(svg, "dc:date")) << name;
   }
-  EXPECT_EQ(contents(directory / "report.json"), report_json(example_report()));
+  EXPECT_EQ(contents(directory / "report.json"), report_json(report));
   EXPECT_FALSE(fs::exists(MANTISSA_SOURCE_DIR "/tools/plotting/__pycache__"));
 }
 
@@ -96,7 +97,7 @@ void expect_shown(const std::string& page, const std::string& picture) {
   const ProcessResult dom = browse(page, {"--dump-dom"});
   EXPECT_EQ(dom.exit_code, 0);
   expect_no_complaint(dom.output);
-  EXPECT_TRUE(contains(dom.output, "data-plots=\"6/6\"")) << dom.output.substr(0, 3000);
+  EXPECT_TRUE(contains(dom.output, "data-plots=\"7/7\"")) << dom.output.substr(0, 3000);
 
   const ProcessResult shot = browse(page, {"--screenshot=" + picture});
   EXPECT_EQ(shot.exit_code, 0);
@@ -119,20 +120,48 @@ void expect_defects_noticed(std::string page, const std::string& path) {
   page.insert(page.find("</body>"), "<script>undefined_function()</script>");
   std::ofstream(path) << page;
   const ProcessResult dom = browse(path, {"--dump-dom"});
-  EXPECT_TRUE(contains(dom.output, "data-plots=\"5/6\""));
+  EXPECT_TRUE(contains(dom.output, "data-plots=\"6/7\""));
   EXPECT_TRUE(contains(dom.output, ":CONSOLE"));
+}
+
+// Warnings before everything else, steps apart, and every key.
+void expect_report_parts(const std::string& page) {
+  const std::size_t warning = page.find("<p class=\"warning\">mind the gap</p>");
+  ASSERT_NE(warning, std::string::npos);
+  EXPECT_LT(warning, page.find("<div class=\"cards\">"));
+  EXPECT_LT(page.find("<div class=\"cards\">"), page.find("layer pool1 has no weights"));
+  EXPECT_TRUE(contains(page, "TOPS dense-equivalent; "));
+  EXPECT_TRUE(contains(page, "2 steps, 64 images"));
+  const std::size_t totals = page.find("<h2>Totals</h2>");
+  for (const char* row : {"Total", "Step 0", "Step 400"}) {
+    const std::size_t at = page.find("<td class=\"text\">" + std::string(row) + "</td>", totals);
+    EXPECT_LT(at, page.find("<h2>Figures</h2>")) << row;
+  }
+  EXPECT_TRUE(
+      contains(page,
+               "<td class=\"text\">depth</td><td class=\"text wrap\">4</td><td class=\"text\">set on the "
+               "command line</td>"));
+  EXPECT_TRUE(contains(page,
+                       "<td class=\"text\">weights.rounding</td><td class=\"text wrap\">sr:16</td><td "
+                       "class=\"text\"></td>"));
 }
 
 // One test: the plots take seconds to draw.
 TEST(ReportPage, IsDrawnAndShownByChromiumWithoutErrors) {
   const Scratch scratch;
   const fs::path directory = fs::path(scratch.path()) / "out";
-  const std::vector<std::string> notes = write_report(example_report(), directory);
+  ReplayReport report = example_report();
+  report.warnings = {"mind the gap"};
+  report.settings = {"depth=4"};
+  report.arch_keys = {{"rows", "16"}, {"depth", "4"}};
+  report.recipe_keys = {{"weights.rounding", "sr:16"}};
+  const std::vector<std::string> notes = write_report(report, directory);
   if (!notes.empty()) GTEST_SKIP() << notes.front();
-  expect_every_plot(directory);
+  expect_every_plot(directory, report);
   const std::string page = (directory / "report.html").string();
   expect_self_contained(contents(page));
   expect_every_column(contents(page));
+  expect_report_parts(contents(page));
   if (!fs::exists(chromium)) GTEST_SKIP() << "chromium is not installed (tools/setup --test)";
   expect_shown(page, scratch.path() + "/page.png");
   expect_defects_noticed(contents(page), scratch.path() + "/broken.html");
@@ -176,6 +205,32 @@ TEST(ToolsPlot, SaysWhatIsWrong) {
   }
 }
 
+// Weights that are updated have a panel and a table; without totals of energy there is no plot of it.
+TEST(ToolsPlot, UpdatesAreShownAndPartsOfEnergyAreNot) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/report.json";
+  ReplayReport report = tiny_report();
+  PassReport update = report.passes[0];
+  update.pass = Pass::update;
+  update.gemm = {.m = 77, .n = 1, .k = 1};
+  update.cost.macs = 0;
+  update.scheduled_macs = 0;
+  update.utilization = 0;
+  report.passes.push_back(update);
+  report.passes[0].energy[0].has_total = false;
+  std::ofstream(path) << report_json(report);
+  const ProcessResult run =
+      run_process({python, plot, path, "--out", scratch.path(), "--columns", page_columns()});
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const std::string page = contents(scratch.path() + "/report.html");
+  EXPECT_TRUE(contains(page, "<h2>Update</h2>"));
+  EXPECT_TRUE(contains(page, "77 weights"));
+  if (!fs::exists(scratch.path() + "/cycles.svg")) GTEST_SKIP() << "no matplotlib";
+  EXPECT_TRUE(contains(contents(scratch.path() + "/cycles.svg"), "<!-- Update -->"));
+  EXPECT_FALSE(fs::exists(scratch.path() + "/energy.svg"));
+  EXPECT_TRUE(fs::exists(scratch.path() + "/timeline.svg"));
+}
+
 // A report that somebody else made: names with formulas of TeX and markup, markup in place of numbers.
 TEST(ToolsPlot, NamesAreNeitherFormulasNorMarkup) {
   const Scratch scratch;
@@ -183,6 +238,9 @@ TEST(ToolsPlot, NamesAreNeitherFormulasNorMarkup) {
   ReplayReport report = tiny_report();
   report.passes[0].layer = "$\\frac$ <script>x</script>";
   report.passes[1].layer = "$x$\x1b[2J\u202E";
+  report.warnings = {"<script>x</script>"};
+  report.arch_keys = {{"<img src=x", "<script>x"}};
+  report.timeline->layer = report.passes[0].layer;
   report.recipe = "_\\^$ \"><img src=x onerror=y>";
   report.tables[0].name = "$\\frac$";
   for (PassReport& pass : report.passes) {
@@ -233,7 +291,7 @@ TEST_F(LongToolsPlot, EqualReportsGiveEqualFiles) {
     EXPECT_EQ(contents(entry.path()), contents(other)) << entry.path();
     ++files;
   }
-  EXPECT_EQ(files, 14);
+  EXPECT_EQ(files, 16);
 }
 
 // Nothing at all, one pass, undefined figures everywhere, strange names, and a large network.

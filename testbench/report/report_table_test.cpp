@@ -96,7 +96,7 @@ TEST(ReportTable, OneTablePerPassAndTheSummaryLast) {
   for (const std::string& line : lines) EXPECT_LE(width_of(line), 160U) << line;
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     if (contains(lines[i], "MxNxK")) {
-      EXPECT_LE(width_of(lines[i]), 128U);
+      EXPECT_LE(width_of(lines[i]), 132U);
     }
   }
 }

@@ -10,10 +10,10 @@ def layer_names(report):
 
 
 def summed(report, figures_of):
-    """{pass: {layer: {part: value}}}: sums over the steps."""
+    """{pass: {layer: {part: value}}}: sums over the steps. Not every machine has units that update weights."""
     sums = {name: {} for name in PASSES}
     for layer in report["layers"]:
-        parts = sums[layer["pass"]].setdefault(layer["layer"], {})
+        parts = sums.setdefault(layer["pass"], {}).setdefault(layer["layer"], {})
         for part, value in figures_of(layer).items():
             parts[part] = parts.get(part, 0) + (value or 0)
     return sums
@@ -28,9 +28,9 @@ def stacked_bars(report, sums, parts, colours, labels, unit, base, what):
     factor, shown_unit = prefix(largest or 1, unit, base)
     row, size = (0.24, 7.5) if len(layers) <= 24 else (0.15, 6)
     height = max(1.3, row * len(layers)) + 0.9
-    figure, panels = plt.subplots(1, 3, figsize=(7.2, height), sharey=True, sharex=True)
+    figure, panels = plt.subplots(1, len(sums), figsize=(7.2, height), sharey=True, sharex=True)
     positions = range(len(layers))
-    for panel, name in zip(panels, PASSES):
+    for panel, name in zip(panels, sums):
         left = [0.0] * len(layers)
         for part in parts:
             widths = [sums[name].get(layer, {}).get(part, 0) * factor for layer in layers]
@@ -54,8 +54,8 @@ def stacked_bars(report, sums, parts, colours, labels, unit, base, what):
 def energy_per_layer(report):
     sums = summed(report, lambda layer: layer.get("energy_pj", {}))
     found = {part for of in sums.values() for values in of.values() for part, pj in values.items() if pj > 0}
-    if not found:
-        return None
+    if not found or any(layer.get("energy_total_pj") is None for layer in report["layers"]):
+        return None  # bars of parts would pass for the whole
     parts = [part for part in COMPONENTS if part in found] + sorted(found - set(COMPONENTS))
     colours = {part: COMPONENTS.get(part, GREY) for part in parts}
     figure = stacked_bars(report, sums, parts, colours, {part: shortened(part) for part in parts}, "J", 1e-12, "energy")

@@ -3,8 +3,8 @@ import math
 
 from matplotlib.ticker import MaxNLocator
 
-from .style import (BLACK, BLUE, GREEN, ORANGE, PASSES, PASS_COLOURS, PASS_TITLES, PURPLE, SKY, VERMILION, plt,
-                    shortened)
+from .style import (BLACK, BLUE, GREEN, ORANGE, PASSES, PASS_COLOURS, PASS_TITLES, PURPLE, SKY, VERMILION, is_product,
+                    plt, shortened)
 
 CLASSES = ("weights", "activations", "errors", "weight_gradients")
 CLASS_COLOURS = dict(zip(CLASSES, (BLUE, SKY, ORANGE, GREEN)))
@@ -44,7 +44,7 @@ def sqnr_per_class(report):
     tensors = [column(shortened(name).replace("_", "\n"), CLASS_COLOURS.get(name, PURPLE),
                       [tensor for tensor in report["tensors"] if tensor["class"] == name]) for name in classes]
     results = [column(PASS_TITLES[name].replace(" ", "\n"), PASS_COLOURS[name],
-                      [layer for layer in report["layers"] if layer["pass"] == name and layer["kind"] != "batchnorm"])
+                      [layer for layer in report["layers"] if layer["pass"] == name and is_product(layer)])
                for name in PASSES]
     norms = [layer for layer in report["layers"] if layer["kind"] == "batchnorm"]
     if norms:

@@ -4,7 +4,8 @@ import hashlib
 import html
 import os
 
-PASSES = (("forward", "Forward"), ("input_gradient", "Input gradient"), ("weight_gradient", "Weight gradient"))
+PASSES = (("forward", "Forward"), ("input_gradient", "Input gradient"), ("weight_gradient", "Weight gradient"),
+          ("update", "Update"))
 HERE = os.path.dirname(os.path.realpath(__file__))
 
 
@@ -46,8 +47,8 @@ def percent(value):
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def sqnr(record):
-    return "exact" if record.get("exact") else digits(record["sqnr_db"], 1)
+def sqnr(record, key="sqnr_db", exact="exact"):
+    return "exact" if record.get(exact) else digits(record[key], 1)
 
 
 def cell(shown, value=None, text=False):
@@ -76,7 +77,12 @@ def shown(column, value):
         return digits(value, column["decimals"])
     if column["unit"] == "%":
         return percent(value)
-    return scaled(value, column["unit"] if column["unit"] in ("B", "J") else "", 1e-12 if column["unit"] == "J" else 1)
+    return scaled(value, column["unit"] if column["unit"] in ("B", "J", "s") else "", 1e-12 if column["unit"] == "J" else 1)
+
+
+def is_product(layer):
+    """Batch norms and updates have no M, N, K."""
+    return layer["M"] > 0
 
 
 def figure_cell(column, layer):
@@ -85,21 +91,26 @@ def figure_cell(column, layer):
         whole = sum(layer[key] for key in column["share_of"])
         value = value / whole if whole else None
         return cell(percent(value), value)
-    if column["products_only"] and layer["kind"] == "batchnorm":
+    if column["products_only"] and not is_product(layer):
         return cell("–", value if isinstance(value, int) else None)  # none is a number to sort by, too
-    if column["unit"] == "dB":
-        return cell(sqnr(layer), 1e300 if layer["exact"] else value)
+    if column["exact"]:
+        return cell(sqnr(layer, column["key"], column["exact"]), 1e300 if layer[column["exact"]] else value)
     return cell(shown(column, value), value)
+
+
+def shape_of(layer):
+    if "channels" in layer:
+        return f"{layer['channels']} ch × {layer['elements_per_channel']}"
+    if "parameters" in layer:
+        return f"{layer['parameters']} weights"
+    groups = f"{layer['groups']} · " if layer["groups"] > 1 else ""
+    return f"{groups}{layer['M']}×{layer['N']}×{layer['K']}"
 
 
 def layer_row(layer, columns):
     macs = layer["macs"] + layer["skipped_macs"]
-    norm = layer["kind"] == "batchnorm"
-    shape = f"{layer['channels']} ch × {layer['elements_per_channel']}" if norm else f"{layer['M']}×{layer['N']}×{layer['K']}"
-    if layer["groups"] > 1:
-        shape = f"{layer['groups']} · {shape}"
     return [cell(layer["step"], layer["step"]), cell(layer["layer"], text=True), cell(layer["kind"], text=True),
-            cell(shape, macs), *(figure_cell(column, layer) for column in columns)]
+            cell(shape_of(layer), macs), *(figure_cell(column, layer) for column in columns)]
 
 
 def pass_tables(report, columns):
@@ -111,6 +122,31 @@ def pass_tables(report, columns):
         if rows:
             parts.append(f"<h2>{title}</h2>\n{table(heads, rows)}")
     return "\n".join(parts)
+
+
+def totals_cell(column, totals):
+    value = totals.get(column["key"])
+    if column["share_of"]:
+        whole = sum(totals[key] for key in column["share_of"])
+        return percent(value / whole if whole else None)
+    return shown(column, value)
+
+
+def totals_table(report, columns):
+    """By pass, by kind of work, all, and by step where there are several."""
+    totals = report["totals"]
+    groups = [[(dict(PASSES)[name], of) for name, of in totals["by_pass"].items() if of["passes"]]]
+    if len(totals["by_work"]) > 1:
+        groups.append([(name.capitalize(), of) for name, of in totals["by_work"].items()])
+    groups.append([("Total", totals)])
+    if len(totals["by_step"]) > 1:
+        groups.append([(f"Step {step}", of) for step, of in totals["by_step"].items()])
+    heads = "".join(f'<th scope="col" title="{esc(column["meaning"])}">{esc(column["title"])}</th>' for column in columns)
+    bodies = "\n".join("<tbody>" + "\n".join(
+        f'<tr><td class="text">{esc(name)}</td>' + "".join(f"<td>{esc(totals_cell(column, of))}</td>" for column in columns) + "</tr>"
+        for name, of in group) + "</tbody>" for group in groups)
+    return (f'<h2>Totals</h2>\n<div class="scroll"><table class="totals"><thead><tr><th></th>{heads}</tr></thead>\n'
+            f"{bodies}</table></div>")
 
 
 def tensor_table(report):
@@ -129,15 +165,28 @@ def tensor_table(report):
     return f"<h2>Tensors on their way into the array</h2>\n{table(columns, rows)}"
 
 
+def counted(number, what):
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def accuracy_card(totals):
+    sums = f"sums alone {digits(totals['median_accumulator_sqnr_db'], 1)} dB"
+    if totals["median_accumulator_sqnr_db"] is None:
+        sums = "sums exact" if totals["exact_sums"] else "no sums"
+    return (f"{digits(totals['median_sqnr_db'], 1)} dB", f"median SQNR; worst {digits(totals['min_sqnr_db'], 1)} dB; {sums}")
+
+
 def cards(report):
     totals = report["totals"]
     figures = [
         (scaled(totals["cycles"], ""), f"cycles, {scaled(totals['time_s'], 's')} at {report['arch']['clock_mhz']:g} MHz"),
         (percent(totals["utilization"]), "utilization of the array"),
         (digits(totals["speedup"], 2) + "×", f"speed-up over dense; bound {digits(totals['ideal_speedup'], 2)}×"),
-        (digits(totals["tops"], 3), f"TOPS executed; {digits(totals['dense_equivalent_tops'], 3)} dense-equivalent"),
-        (scaled(totals["images_per_second"], ""), "images per second"),
-        (f"{digits(totals['median_sqnr_db'], 1)} dB", f"median SQNR; worst {digits(totals['min_sqnr_db'], 1)} dB"),
+        (digits(totals["dense_equivalent_tops"], 3), f"TOPS dense-equivalent; {digits(totals['tops'], 3)} executed"),
+        (scaled(totals["images_per_second"], ""),
+         f"images per second; {counted(len(totals['by_step']), 'step')}, {counted(report['images'], 'image')}"),
+        accuracy_card(totals),
+        (f"{digits(totals['traffic_factor'], 2)}×", f"DRAM traffic over the sizes of the tensors; {scaled(totals['dram_bytes'], 'B')}"),
     ]
     for name, energy in totals["energy_by_table"].items():
         figures.append((f"{digits(energy['pj_per_mac_executed'], 2)} pJ",
@@ -159,10 +208,23 @@ def figures_html(plots):
     return '<div class="figures">\n' + "\n".join(items) + "\n</div>"
 
 
+def keys_table(report, what):
+    """Every key with its value, and which of them the command line set."""
+    title = {"recipe": "Recipe", "arch": "Architecture"}[what]
+    settings = {word.split("=")[0].removeprefix(what + ".") for word in report["settings"]}
+    rows = "".join(
+        f'<tr><td class="text">{esc(key)}</td><td class="text wrap">{esc(value)}</td>'
+        f'<td class="text">{"set on the command line" if key in settings else ""}</td></tr>'
+        for key, value in report[what]["keys"].items())
+    return (f'<details id="{what}-keys"><summary>{title} {esc(report[what]["name"])}: every key with its value</summary>'
+            '<div class="scroll tall"><table><thead><tr><th class="text">key</th><th class="text">value</th>'
+            f'<th class="text"></th></tr></thead><tbody>{rows}</tbody></table></div></details>')
+
+
 def provenance(report):
     inputs = "".join(f'<tr><td class="text">{what}</td><td class="text">{esc(report[what]["name"])}</td>'
                      f'<td class="text wrap">{esc(report[what]["hash"])}</td></tr>' for what in ("trace", "recipe", "arch"))
-    parts = ["<h2>Provenance</h2>", '<div class="scroll"><table><thead><tr><th class="text">input</th>'
+    parts = ["<h2>Provenance</h2>", *(keys_table(report, what) for what in ("recipe", "arch")), '<div class="scroll"><table><thead><tr><th class="text">input</th>'
              f'<th class="text">name</th><th class="text">SHA-256</th></tr></thead><tbody>{inputs}</tbody></table></div>']
     for one in report["tables"]:
         facts = [f"{one['node_nm']:g} nm" if one["node_nm"] else "", f"{one['voltage_v']:g} V" if one["voltage_v"] else "",
@@ -182,7 +244,7 @@ def provenance(report):
 
 
 def write(report, columns, plots, path):
-    """columns: of the tables of passes, as mantissa describes them."""
+    """columns: of the tables of totals and passes, as mantissa describes them."""
     with open(os.path.join(HERE, "page.css"), encoding="utf-8") as file:
         style = "\n" + file.read()
     with open(os.path.join(HERE, "page.js"), encoding="utf-8") as file:
@@ -190,6 +252,7 @@ def write(report, columns, plots, path):
     arch = report["arch"]
     identity = (f"trace {report['trace']['name']} · recipe {report['recipe']['name']} · architecture {arch['name']}, "
                 f"{arch['rows']}×{arch['cols']} at {arch['clock_mhz']:g} MHz · engine {report['engine']} · seed {report['seed']}")
+    warnings = "".join(f'<p class="warning">{esc(warning)}</p>' for warning in report["warnings"])
     notes = "".join(f'<p class="note">{esc(note)}</p>' for note in report["notes"])
     if report["sampled_tiles"]:
         notes += f'<p class="note">{esc(report["sampled_tiles"])} tiles were sampled.</p>'
@@ -206,11 +269,13 @@ def write(report, columns, plots, path):
 <body>
 <h1>{esc(report['trace']['name'])}</h1>
 <p class="identity">{esc(identity)}</p>
+{warnings}
 {cards(report)}
 {notes}
+{totals_table(report, columns["totals"])}
 <h2>Figures</h2>
 {figures_html(plots)}
-{pass_tables(report, columns)}
+{pass_tables(report, columns["passes"])}
 {tensor_table(report)}
 {provenance(report)}
 <footer>mantissa {esc(report['version'])}. Everything here comes from report.json.</footer>

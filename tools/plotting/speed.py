@@ -1,10 +1,7 @@
-"""Speed: the roofline, and the speed-up of training by skipping zeros beside its bound."""
-import math
-
+"""The speed-up of training by skipping zeros beside its bound."""
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from .style import (BLACK, BLUE, GREEN, ORANGE, PASSES, PASS_COLOURS, PASS_MARKERS, PASS_TITLES, PURPLE,
-                    VERMILION, plt)
+from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION, is_product, plt
 
 DEPTH_COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, BLACK)
 DEPTH_MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -15,68 +12,11 @@ def ideal(sparsity):
     return 3 / (1 + 2 * (1 - sparsity))
 
 
-def per_layer(report):
-    """{(layer, pass): [executed MACs, DRAM bytes, cycles]} of the products, summed over the steps."""
-    sums = {}
-    for layer in report["layers"]:
-        if layer["macs"] > 0 and layer["dram_bytes"] > 0 and layer["cycles"] > 0:
-            entry = sums.setdefault((layer["layer"], layer["pass"]), [0, 0, 0])
-            for i, key in enumerate(("macs", "dram_bytes", "cycles")):
-                entry[i] += layer[key]
-    return sums
-
-
-def si(value, _=None):
-    for factor, letter in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= factor:
-            return f"{value / factor:g} {letter}"
-    return f"{value:g}"
-
-
-def roofline(report):
-    sums = per_layer(report)
-    arch = report["arch"]
-    clock = arch["clock_mhz"] * 1e6
-    peak = clock * arch["rows"] * arch["cols"]
-    bandwidth = (arch["peak_dram_bytes_per_cycle"] or 0) * clock
-    if not sums:
-        return None
-    figure, panel = plt.subplots(figsize=(7.2, 3.4))
-    intensities = [macs / size for macs, size, _ in sums.values()]
-    rates = [macs / cycles * clock for macs, _, cycles in sums.values()]
-    ridge = peak / bandwidth if bandwidth else min(intensities)
-    low, high = min(intensities + [ridge]) / 2, max(intensities + [ridge]) * 3
-    roof = [(low, min(peak, bandwidth * low) if bandwidth else peak), (ridge, peak), (high, peak)]
-    panel.plot(*zip(*roof), color=BLACK, linewidth=1.2)
-    panel.annotate(f"peak {si(float(f'{peak:.3g}'))}MAC/s", (high, peak), xytext=(-2, 4), textcoords="offset points",
-                   ha="right", fontsize=7.5)
-    for name in PASSES:
-        points = [(macs / size, macs / cycles * clock) for (_, of), (macs, size, cycles) in sums.items() if of == name]
-        if points:
-            panel.scatter(*zip(*points), s=22, marker=PASS_MARKERS[name], color=PASS_COLOURS[name], alpha=0.85,
-                          linewidths=0.4, edgecolors="white", label=PASS_TITLES[name], zorder=3)
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_xlim(low, high)
-    panel.set_ylim(min(rates + [roof[0][1]]) / 2, peak * 2)
-    if bandwidth:
-        panel.annotate(f"DRAM {si(float(f'{bandwidth:.3g}'))}B/s", (math.sqrt(low * ridge), bandwidth * math.sqrt(low * ridge)),
-                       xytext=(-4, 4), textcoords="offset points", ha="right", fontsize=7.5)
-    panel.xaxis.set_major_formatter(FuncFormatter(si))
-    panel.yaxis.set_major_formatter(FuncFormatter(si))
-    panel.set_xlabel("operational intensity (executed MACs per DRAM byte)")
-    panel.set_ylabel("executed MACs per second")
-    panel.grid(True, which="major")
-    panel.legend(loc="lower right", handletextpad=0.2)
-    figure.tight_layout()
-    return figure
-
-
 def training_points(report):
     """{step: [(zeros of the gradients, dense cycles over cycles)]} of the layers with products in a gradient pass."""
     sums = {}
     for layer in report["layers"]:
-        if layer["kind"] == "batchnorm":
+        if not is_product(layer):
             continue
         entry = sums.setdefault((layer["step"], layer["layer"]), [0.0, 0, 0, 0])
         entry[0] += layer["dense_cycles"]

@@ -12,7 +12,8 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE, GREY = (
 )
 
 PASSES = ("forward", "input_gradient", "weight_gradient")
-PASS_TITLES = {"forward": "Forward", "input_gradient": "Input gradient", "weight_gradient": "Weight gradient"}
+PASS_TITLES = {"forward": "Forward", "input_gradient": "Input gradient", "weight_gradient": "Weight gradient",
+               "update": "Update"}
 PASS_COLOURS = {"forward": BLUE, "input_gradient": ORANGE, "weight_gradient": GREEN}
 PASS_MARKERS = {"forward": "o", "input_gradient": "s", "weight_gradient": "^"}
 
@@ -55,6 +56,19 @@ def save(figure, directory, name):
         os.replace(path + ".draft", path)
     plt.close(figure)
     return f"{directory}/{name}.png"
+
+
+def is_product(layer):
+    """Batch norms and updates have no M, N, K."""
+    return layer["M"] > 0
+
+
+def si(value, _=None):
+    """A number with a prefix, as tick labels have it."""
+    for factor, letter in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:g} {letter}"
+    return f"{value:g}"
 
 
 def shortened(name, width=26):
