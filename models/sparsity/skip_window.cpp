@@ -73,7 +73,7 @@ SkipScheduler::SkipScheduler(const SkipWindow& array) : array_(array) {
 }
 
 template <class Taken>
-SkipSchedule SkipScheduler::recurrence(std::int64_t k, std::int64_t rows_in_use, bool skip,
+SkipSchedule SkipScheduler::recurrence(std::int64_t k, std::int64_t rows_in_use, std::int64_t rows,
                                        const Taken& taken) {
   const std::int64_t windows = array_.windows(k);
   const std::int64_t slots = std::min<std::int64_t>(array_.depth, windows);
@@ -95,9 +95,7 @@ SkipSchedule SkipScheduler::recurrence(std::int64_t k, std::int64_t rows_in_use,
       finish(row_done_[row], elements);
       schedule.elements_taken += elements;
     }
-    for (std::int64_t row = rows_in_use; row < array_.rows; ++row) {
-      finish(row_done_[row], skip ? 0 : length);
-    }
+    for (std::int64_t row = rows_in_use; row < rows; ++row) finish(row_done_[row], array_.skip ? 0 : length);
     slot_free_[slot] = all_done;
     slot = slot + 1 == slots ? 0 : slot + 1;
     schedule.cycles = all_done;
@@ -120,7 +118,7 @@ SkipSchedule SkipScheduler::schedule(std::int64_t k, std::span<const Count> nonz
   }
   const bool skip = array_.skip;
   const Count* counts = nonzero.data();
-  return recurrence(k, rows_in_use, skip, [=](std::int64_t row, std::int64_t w, std::uint64_t length) {
+  return recurrence(k, rows_in_use, array_.rows, [=](std::int64_t row, std::int64_t w, std::uint64_t length) {
     const std::uint64_t count = counts[row * stride + w];
     if (count > length) throw_count(row, count, length);
     return skip ? count : length;
@@ -133,8 +131,11 @@ template SkipSchedule SkipScheduler::schedule(std::int64_t, std::span<const std:
 
 SkipSchedule SkipScheduler::dense(std::int64_t k, std::int64_t rows_in_use) {
   check_step(array_, k, rows_in_use);
-  return recurrence(k, rows_in_use, false,
-                    [](std::int64_t, std::int64_t, std::uint64_t length) { return length; });
+  // All rows do the same, used or not.
+  SkipSchedule schedule =
+      recurrence(k, 1, 1, [](std::int64_t, std::int64_t, std::uint64_t length) { return length; });
+  schedule.elements_taken *= static_cast<std::uint64_t>(rows_in_use);
+  return schedule;
 }
 
 }  // namespace mantissa

@@ -56,9 +56,9 @@ class SkipScheduler {
   SkipSchedule dense(std::int64_t k, std::int64_t rows_in_use);
 
  private:
-  // taken(row, w, length): elements that a row in use takes of window w.
+  // taken(row, w, length): elements that a row in use takes of window w; `rows` are all of the array.
   template <class Taken>
-  SkipSchedule recurrence(std::int64_t k, std::int64_t rows_in_use, bool skip, const Taken& taken);
+  SkipSchedule recurrence(std::int64_t k, std::int64_t rows_in_use, std::int64_t rows, const Taken& taken);
 
   SkipWindow array_;
   std::vector<std::uint64_t> row_done_;   // T(r, w)

@@ -12,12 +12,16 @@
 
 #include "models/mac/pass_phases.hpp"
 #include "sim/arch/sizes.hpp"
+#include "sim/arch/skip_share.hpp"
 
 namespace mantissa {
 namespace {
 
-constexpr std::size_t judged = 12;  // mappings that the closed form judges
+constexpr std::size_t judged = 20;  // mappings that the closed form judges
 constexpr std::size_t exact = 2;    // and those that are run with the real zeros
+// Bytes are most of the energy, and a few cycles are no more than the noise of a search.
+constexpr std::uint64_t near_percent = 4;
+constexpr double byte_weight = 0.4;  // in a rough merit, cycles for each cycle of DRAM
 
 // All, and a half, a third, ... of it, rounded up to multiples.
 std::vector<std::int64_t> parts_of(std::int64_t all, std::int64_t multiple) {
@@ -203,34 +207,18 @@ std::optional<Candidate> judge(const Rough& r, const BlockMapping& mapping, doub
   const double drain = block / (arch.cols * drained) + Rough::bytes(block, job.c_bits) / rate;
   const double waits = (2 * sums > c_buffer ? cut.rows * cut.cols : 1) * drain;
   const double late = (a.late(a_buffer) + b.late(b_buffer)) / rate;
-  candidate.merit = std::max(compute + late + waits, candidate.bytes / rate) + 0.03 * candidate.bytes / rate;
+  candidate.merit =
+      std::max(compute + late + waits, candidate.bytes / rate) + byte_weight * candidate.bytes / rate;
   return candidate;
 }
 
-// Like the run time of the whole product beside its dense one: where skipping saves nothing, 1.
-double guessed_share(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero) {
-  if (!job.skip) return 1;
-  std::uint64_t busiest = 0;
-  std::uint64_t windows = 0;
-  for (const std::vector<std::uint16_t>& counts : nonzero) {
-    // Rows of a tile wait for the one with the most work: the larger of two neighbours stands for that.
-    for (std::size_t i = 0; i + 1 < counts.size(); i += 2) {
-      busiest += std::max<std::uint16_t>({counts[i], counts[i + 1], 1});
-      ++windows;
-    }
-  }
-  if (windows == 0) return 1;
-  const double share = static_cast<double>(busiest) / static_cast<double>(windows) / arch.window;
-  return std::min(1.0, share * 1.2);
-}
-
-// The fewest cycles; of those within one percent of that, the fewest bytes.
+// The fewest cycles; of those near that, the fewest bytes.
 void sort_by_merit(std::vector<MappedCost>& mapped) {
   std::uint64_t fewest = ~std::uint64_t{0};
   for (const MappedCost& each : mapped) fewest = std::min(fewest, each.cost.cycles.cycles());
   const auto rank = [fewest](const MappedCost& each) {
     const std::uint64_t cycles = each.cost.cycles.cycles();
-    const bool near = cycles <= fewest + fewest / 100;
+    const bool near = cycles <= fewest + fewest * near_percent / 100;
     return std::tuple(near ? 0 : cycles, each.cost.cycles.dram_bytes, cycles);
   };
   std::stable_sort(mapped.begin(), mapped.end(),
@@ -297,13 +285,14 @@ void check_fits(const Architecture& arch, const BlockJob& job) {
 MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero,
                         std::span<const std::uint32_t> row_nonzero) {
   const Rough rough(arch, job);
-  const double share = guessed_share(arch, job, nonzero);
+  SkipShare share(arch, job, nonzero);
   std::vector<MappedCost> best;
-  for (const Candidate& candidate : candidates(rough, share)) {
+  for (const Candidate& candidate : candidates(rough, share.of(rough.units))) {
     if (best.size() == judged) break;
     try {
       best.push_back(
-          {candidate.mapping, estimated_block_cycles(arch, job, candidate.mapping, share, row_nonzero)});
+          {candidate.mapping, estimated_block_cycles(arch, job, candidate.mapping,
+                                                     share.of(candidate.mapping.k_block), row_nonzero)});
     } catch (const std::invalid_argument&) {
       continue;  // the rough count took it for smaller than it is
     }

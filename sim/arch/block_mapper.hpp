@@ -14,9 +14,9 @@ struct MappedCost {
 };
 
 // Sizes are tried that cut rows, columns and K into 1, 2, 3, 4, 6, 8, ... parts. A rough count of bytes ranks
-// them, the closed form with a guessed share of zeros judges the best of these, and the exact one decides
-// among the last. Throws std::invalid_argument where no mapping fits the buffers: what is too small, and what
-// would do.
+// them, the closed form with the share that skipping leaves of a few tile rows judges the best of these, and
+// the exact one decides among the last. Throws std::invalid_argument where no mapping fits the buffers: what
+// is too small, and what would do.
 MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero,
                         std::span<const std::uint32_t> row_nonzero = {});
 

@@ -13,6 +13,7 @@
 #include "models/kernels/targets.hpp"
 #include "sim/bench/bench_layers.hpp"
 #include "sim/bench/bench_measure.hpp"
+#include "sim/bench/bench_steps.hpp"
 
 namespace mantissa::bench {
 namespace {
@@ -88,6 +89,7 @@ class Tasks {
     add_tensor("dequantize e5m2 -> fp32", best_simd_, 0, dequantizer());
     add_tensor("prune fp32, r = 16", best_simd_, 0, pruner());
     for (BenchTask& task : layer_tasks(settings_, blas_)) tasks_.push_back(std::move(task));
+    for (BenchTask& task : step_tasks(settings_)) tasks_.push_back(std::move(task));
     return std::move(tasks_);
   }
 

@@ -14,6 +14,7 @@ struct BenchSettings {
   int size = 1024;                     // M = N = K
   std::int64_t elements = 16LL << 20;  // of tensors
   std::int64_t batch = 128;            // images of a layer
+  std::int64_t image = 224;            // height and width of a whole step's images
   int repeat = 7;                      // best of
   std::uint64_t seed = 7;
 };

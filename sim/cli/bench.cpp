@@ -126,6 +126,9 @@ void add_bench(CLI::App& program) {
   command->add_option("--batch", settings->batch, "images of the layers, 1..1024")
       ->transform(whole_number(1, 1024))
       ->capture_default_str();
+  command->add_option("--image", settings->image, "height and width of a whole step's images, 8..1024")
+      ->transform(whole_number(8, 1024))
+      ->capture_default_str();
   command->add_option("--repeat", settings->repeat, "take the best of this many runs, 1..1000")
       ->transform(whole_number(1, 1000))
       ->capture_default_str();

@@ -173,6 +173,7 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
       {{"bench", "--elements", "0"}, {"'0'", "16..268435456"}},
       {{"bench", "--elements", "24"}, {"multiple of 16"}},
       {{"bench", "--batch", "0"}, {"'0'", "1..1024"}},
+      {{"bench", "--image", "4"}, {"'4'", "8..1024"}},
       {{"bench", "--repeat", "1.5"}, {"'1.5'", "1..1000"}},
       {{"bench", "--seed", "-1"}, {"'-1'", "decimal whole number"}},
   };
@@ -189,8 +190,8 @@ TEST(Program, MistakesAreAnsweredWithWhatExists) {
 }
 
 TEST(Program, BenchReportsEveryRowAsJson) {
-  const Finished run = run_mantissa(
-      {"bench", "--size", "32", "--elements", "4096", "--batch", "1", "--repeat", "1", "--json"});
+  const Finished run = run_mantissa({"bench", "--size", "32", "--elements", "4096", "--batch", "1", "--image",
+                                     "32", "--repeat", "1", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto report = nlohmann::json::parse(run.out);
   EXPECT_FALSE(report["openblas_core"].get<std::string>().empty());
@@ -207,7 +208,7 @@ TEST(Program, BenchReportsEveryRowAsJson) {
 
 TEST(Program, BenchReadsDecimalNumbers) {
   const Finished run = run_mantissa({"bench", "--size", "016", "--elements", "0032", "--batch", "002",
-                                     "--repeat", "01", "--seed", "010", "--json"});
+                                     "--image", "032", "--repeat", "01", "--seed", "010", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto report = nlohmann::json::parse(run.out);
   EXPECT_EQ(report["size"], 16);
