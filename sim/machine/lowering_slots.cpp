@@ -52,11 +52,14 @@ std::optional<Mismatch> LoweringSlot::compare() const {
 
 LoweringDevices load_lowering(const Architecture& arch, Engine engine,
                               const std::filesystem::path& rtl_directory) {
-  if (engine == Engine::systemc) return {};
+  LoweringDevices devices;
+  if (engine == Engine::systemc) return devices;
   const CachedFilePointer a = compile_lowering_unit(arch, arch.rows, rtl_directory).object;
   const CachedFilePointer b =
       arch.cols == arch.rows ? a : compile_lowering_unit(arch, arch.cols, rtl_directory).object;
-  return {std::make_unique<Device>(a), std::make_unique<Device>(b)};
+  devices.a = std::make_unique<Device>(a);
+  devices.b = std::make_unique<Device>(b);
+  return devices;
 }
 
 LoweringSlots::LoweringSlots(const Architecture& arch, Engine engine, LoweringDevices devices)
