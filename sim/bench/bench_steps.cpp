@@ -123,7 +123,9 @@ BenchTask whole_replay(const BenchSettings& settings) {
             const Recipe recipe = load_recipe("fp8").value;
             const Architecture arch = load_architecture("edge", {{"mapping", "auto"}}).value;
             const std::vector<EnergyTable> tables = {load_energy_table(arch.energy).value};
-            const replay::Options options{.threads = 2, .steps = {}, .limits = {.memory_gib = 2}};
+            replay::Options options;
+            options.threads = 2;
+            options.limits.memory_gib = 2;
             const Best best = best_of(
                 settings.repeat, [&] { replay::replay(trace, recipe, arch, tables, nullptr, options, {}); },
                 [] {});
