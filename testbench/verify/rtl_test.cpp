@@ -79,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadParameter{"zero_packer", "-GLanes=65"}, BadParameter{"zero_packer", "-GWidth=9"},
         BadParameter{"zero_packer", "-GPipeStages=3"}, BadParameter{"zero_unpacker", "-GLanes=65"},
         BadParameter{"zero_unpacker", "-GWidth=1"}, BadParameter{"zero_unpacker", "-GPipeStages=3"},
-        BadParameter{"block_array", "-GSumRows=17"}, BadParameter{"block_array", "-GAccExp=9"}));
+        BadParameter{"block_array", "-GSumRows=17"}, BadParameter{"block_array", "-GAccExp=9"},
+        BadParameter{"int_block_array", "-GSumRows=17"}, BadParameter{"int_block_array", "-GABits=12"},
+        BadParameter{"int_block_array", "-GAccBits=15"}));
 
 bool exact_product(const Format& a, const Format& b) {
   try {
@@ -201,7 +203,8 @@ TEST_P(Rtl, HasThePortsAndParametersOfTheList) {
   ASSERT_NE(begin, std::string::npos);
   const std::string header = source.substr(begin, source.find("\n);", begin) - begin);
   std::set<std::string> ports = {"clk_i", "rst_ni", "valid_i", "ready_o", "valid_o"};
-  if (GetParam() != "fp8_pe" && GetParam() != "block_array") ports.insert("ready_i");
+  if (GetParam() != "fp8_pe" && GetParam() != "block_array" && GetParam() != "int_block_array")
+    ports.insert("ready_i");
   for (const Json& port : unit["ports"]) ports.insert(port["name"]);
   EXPECT_EQ(declared(header, R"((?:input|output)\s+[^;\n]*?\b(\w+_n?[io])\b)"), ports);
   std::set<std::string> parameters;
