@@ -61,6 +61,8 @@ TEST(IntBlockArray, AWrapBelongsToItsTile) {
   sums.run(run);
   sums.swap();
   EXPECT_FALSE(sums.shadow_overflow());
+  sums.swap();  // the set that wrapped, in a tile in which nothing does
+  EXPECT_FALSE(sums.shadow_overflow());
 }
 
 TEST(IntBlockArray, RandomRunsEqualLoops) {
