@@ -88,6 +88,7 @@ void BlockOperandMemory::issue_load(const std::vector<std::int64_t>& lines, Queu
 
 std::vector<std::int64_t> BlockOperandMemory::line_elements(const std::vector<std::int64_t>& lines) const {
   std::vector<std::int64_t> elements;
+  elements.reserve(lines.size());
   for (const std::int64_t line : lines) elements.push_back(lines_.elements(line));
   return elements;
 }

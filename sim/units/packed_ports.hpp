@@ -31,7 +31,7 @@ struct PackedPorts {
     bits.fields(0, code.bits, values);
     return values;
   }
-  Bits count(std::uint64_t value) const { return Bits(count_width(), value); }
+  Bits count(std::uint64_t value) const { return {count_width(), value}; }
   Bits mask(const std::vector<bool>& values) const {
     Bits bits(lanes);
     for (std::size_t i = 0; i < values.size(); ++i) bits.set_field(static_cast<int>(i), 1, values[i] ? 1 : 0);

@@ -22,7 +22,7 @@ UnitMaker make_fp8_mac;
 UnitMaker make_fp8_mul;
 UnitMaker make_fp8_pe;
 UnitMaker make_gemmlowp_quantizer;
-UnitMaker make_int_array;  // array_unit.hpp has it and mac_array with options
+UnitMaker make_int_array;        // array_unit.hpp has it and mac_array with options
 UnitMaker make_int_block_array;  // as make_block_array
 UnitMaker make_int_mac;
 UnitMaker make_lfsr;

@@ -201,15 +201,17 @@ TEST(Replay, EnginesThatSimulateCyclesHaveIntegersAndRangeNorms) {
   const Scratch scratch;
   // Layers of up to 32 channels: of 11 groups 4 are sampled, the last one is partial.
   const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\nnorm_lanes: 3\n");
-  const std::vector<std::string> base = {cnn, "--recipe", "int8-rangebn", "--arch", arch};
-  const Json fast = replay(base);
-  for (const char* engine : {"systemc", "rtl", "lockstep"}) {
-    std::vector<std::string> arguments = base;
-    arguments.insert(arguments.end(), {"--engine", engine, "--sample", "4"});
-    const Json report = replay(arguments);
-    ASSERT_TRUE(report.contains("layers")) << engine;
-    EXPECT_EQ(report["layers"], fast["layers"]) << engine;
-    EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << engine;
+  for (const char* mapping : {"mapping=simple", "mapping=auto"}) {
+    const std::vector<std::string> base = {cnn, "--recipe", "int8-rangebn", "--arch", arch, "--set", mapping};
+    const Json fast = replay(base);
+    for (const char* engine : {"systemc", "rtl", "lockstep"}) {
+      std::vector<std::string> arguments = base;
+      arguments.insert(arguments.end(), {"--engine", engine, "--sample", "4"});
+      const Json report = replay(arguments);
+      ASSERT_TRUE(report.contains("layers")) << mapping << engine;
+      EXPECT_EQ(report["layers"], fast["layers"]) << mapping << engine;
+      EXPECT_GT(report["sampled_tiles"].get<int>(), 0) << mapping << engine;
+    }
   }
 }
 

@@ -62,6 +62,37 @@ TEST(QueueDma, LatenciesOverlapAndDataDoesNot) {
   EXPECT_EQ(memory.dma.bytes_moved(), 28U);
 }
 
+// Bursts of 4 bytes: nothing during the latency, then one with each cycle of data. What has not begun to move
+// has nothing.
+TEST(QueueDma, DataComesBurstByBurst) {
+  Memory memory(slow_memory(2));
+  memory.read(0, 10);
+  memory.read(16, 4);
+  constexpr std::size_t come[] = {0, 0, 0, 0, 0, 0, 4, 8};
+  for (const std::size_t bytes : come) {
+    EXPECT_FALSE(memory.dma.clock());
+    EXPECT_EQ(memory.dma.arrived().size(), bytes);
+  }
+  EXPECT_TRUE(memory.dma.clock());
+  EXPECT_EQ(memory.dma.data().size(), 10U);
+  EXPECT_EQ(memory.dma.arrived().size(), 0U);
+  EXPECT_EQ(memory.wait(), 1);
+}
+
+// Two bursts and a half in a cycle, of which whole ones have come.
+TEST(QueueDma, SomeBurstsInACycle) {
+  Architecture arch = slow_memory(1);
+  arch.dram_latency_cycles = 0;
+  arch.dram_burst_cycles = Ratio(2, 5);
+  Memory memory(arch);
+  memory.read(0, 28);
+  EXPECT_FALSE(memory.dma.clock());
+  EXPECT_EQ(memory.dma.arrived().size(), 8U);
+  EXPECT_FALSE(memory.dma.clock());
+  EXPECT_EQ(memory.dma.arrived().size(), 20U);
+  EXPECT_TRUE(memory.dma.clock());
+}
+
 TEST(QueueDma, OneAtATime) {
   Memory memory(slow_memory(1));
   memory.read(0, 16);

@@ -82,7 +82,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadParameter{"lowering_unit", "-GLanes=0"}, BadParameter{"lowering_unit", "-GPort=17"},
         BadParameter{"lowering_unit", "-GLineBits=33"}, BadParameter{"lowering_unit", "-GElementBits=1"},
         BadParameter{"lowering_unit", "-GLengthBits=2"}, BadParameter{"lowering_unit", "-GLengthBits=33"},
-        BadParameter{"block_array", "-GSumRows=17"}, BadParameter{"block_array", "-GAccExp=9"}));
+        BadParameter{"block_array", "-GSumRows=17"}, BadParameter{"block_array", "-GAccExp=9"},
+        BadParameter{"int_block_array", "-GSumRows=17"}, BadParameter{"int_block_array", "-GABits=12"},
+        BadParameter{"int_block_array", "-GAccBits=15"}));
 
 bool exact_product(const Format& a, const Format& b) {
   try {
@@ -204,7 +206,8 @@ TEST_P(Rtl, HasThePortsAndParametersOfTheList) {
   ASSERT_NE(begin, std::string::npos);
   const std::string header = source.substr(begin, source.find("\n);", begin) - begin);
   std::set<std::string> ports = {"clk_i", "rst_ni", "valid_i", "ready_o", "valid_o"};
-  if (GetParam() != "fp8_pe" && GetParam() != "block_array") ports.insert("ready_i");
+  if (GetParam() != "fp8_pe" && GetParam() != "block_array" && GetParam() != "int_block_array")
+    ports.insert("ready_i");
   for (const Json& port : unit["ports"]) ports.insert(port["name"]);
   EXPECT_EQ(declared(header, R"((?:input|output)\s+[^;\n]*?\b(\w+_n?[io])\b)"), ports);
   std::set<std::string> parameters;

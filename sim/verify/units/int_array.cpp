@@ -4,6 +4,7 @@
 
 #include "sim/units/skip_window.hpp"
 #include "sim/units/unit_configs.hpp"
+#include "sim/verify/units/integer_draw.hpp"
 #include "sim/verify/units/tile_cut.hpp"
 #include "sim/verify/units/unit_table.hpp"
 
@@ -17,10 +18,10 @@ class IntTilePlan {
   enum Input : std::uint8_t { a, b, count, used, skip, last, drain };
 
   IntTilePlan(const IntArray& array, std::uint64_t number, stimulus::Dice& dice)
-      : array_(array), cut_(array.skip_window, array.cols, number, dice), large_(dice.below(3) == 0) {
+      : array_(array), cut_(array.skip_window, array.cols, number, dice), integers_(dice) {
     if (number != 1) return;
     // The largest sums.
-    large_ = true;
+    integers_.large = true;
     cut_.density = 8;
     cut_.fill(array.skip_window.window * (array.skip_window.depth + 2));
   }
@@ -52,20 +53,17 @@ class IntTilePlan {
  private:
   Bits matrix(stimulus::Dice& dice, int elements, int in_use, int width, std::uint64_t density) const {
     const int all = array_.skip_window.port * elements;
-    const std::uint32_t largest = (1U << width) - 1;
     Bits bits(all * width);
     for (int i = 0; i < all; ++i) {
-      if (dice.below(8) >= density || i % elements >= in_use) continue;
-      const bool corner = dice.below(16) == 0;
-      const std::uint32_t value = dice.bits(width);
-      bits.set_field(i * width, width, corner ? largest : large_ ? value | 3U << (width - 2) : value);
+      const std::uint32_t value = integers_.integer(dice, width, density);
+      if (i % elements < in_use) bits.set_field(i * width, width, value);
     }
     return bits;
   }
 
   const IntArray& array_;
   TileCut cut_;
-  bool large_;  // elements near the largest
+  IntegerDraw integers_;
 };
 
 class IntArrayReference : public Reference {

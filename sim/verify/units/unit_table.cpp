@@ -25,6 +25,7 @@ const std::vector<UnitKind>& unit_kinds() {
       mac_array_kind(),
       int_array_kind(),
       block_array_kind(),
+      int_block_array_kind(),
       range_bn_forward_kind(),
       range_bn_backward_kind(),
       rle_encoder_kind(),

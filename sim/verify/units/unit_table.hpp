@@ -30,6 +30,7 @@ UnitKind lowering_unit_kind();
 UnitKind mac_array_kind();
 UnitKind int_array_kind();
 UnitKind block_array_kind();
+UnitKind int_block_array_kind();
 UnitKind range_bn_forward_kind();
 UnitKind range_bn_backward_kind();
 UnitKind rle_encoder_kind();
