@@ -56,7 +56,7 @@ std::vector<float> numbers_of_rows(const EncodedTensor& a, std::int64_t k, std::
 }  // namespace
 
 AccumulatorSample::AccumulatorSample(const PassSides& sides, std::int64_t groups, int threads)
-    : k_(sides.k), stride_(1), threads_(threads) {
+    : k_(sides.k), threads_(threads) {
   if (sides.m * sides.n * sides.k > small_product / groups)
     stride_ = std::clamp<std::int64_t>(sides.m / fewest_rows, 1, widest_stride);
 }

@@ -30,7 +30,7 @@ class AccumulatorSample {
 
  private:
   std::int64_t k_;
-  std::int64_t stride_;
+  std::int64_t stride_ = 1;
   int threads_;
   std::int64_t n_ = 0;         // of b
   std::vector<float> b_;       // as numbers, in the scale of the sums

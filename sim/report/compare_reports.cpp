@@ -60,6 +60,8 @@ std::optional<double> Change::relative() const {
 
 Comparison compare(const ReadReport& a, const ReadReport& b) {
   Comparison result;
+  for (const std::string& warning : a.warnings) result.warnings.push_back("A: " + warning);
+  for (const std::string& warning : b.warnings) result.warnings.push_back("B: " + warning);
   warn_if_different(result.warnings, "traces", a.trace, b.trace, "; the figures are of different work");
   if (a.seed != b.seed) {
     result.warnings.push_back("different seeds: " + std::to_string(a.seed) + " and " +

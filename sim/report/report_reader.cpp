@@ -38,6 +38,7 @@ class Reader {
     report.trace = input(json, "trace");
     report.recipe = input(json, "recipe");
     report.arch = input(json, "arch");
+    if (json.contains("warnings")) report.warnings = texts(json["warnings"], "warnings");
     const Json& tables = member(json, "tables", "the report");
     if (!tables.is_array()) complain("'tables' is not a list");
     for (const Json& table : tables) report.tables.push_back(text(table, "name", "tables"));
@@ -61,6 +62,15 @@ class Reader {
     const Json& value = member(json, key, where);
     if (!value.is_string()) complain("'" + std::string(key) + "' in " + where + " is not a string");
     return value.get<std::string>();
+  }
+  std::vector<std::string> texts(const Json& list, const std::string& name) const {
+    std::vector<std::string> texts;
+    if (!list.is_array()) complain("'" + name + "' is not a list");
+    for (const Json& each : list) {
+      if (!each.is_string()) complain("'" + name + "' has something else than strings");
+      texts.push_back(each.get<std::string>());
+    }
+    return texts;
   }
   std::uint64_t count(const Json& json, const char* key, const std::string& where) const {
     const Json& value = member(json, key, where);

@@ -45,6 +45,7 @@ struct ReadReport {
   ReportInput trace;
   ReportInput recipe;
   ReportInput arch;
+  std::vector<std::string> warnings;
   std::vector<std::string> tables;
   Figures totals;
   std::vector<ReportedLayer> layers;

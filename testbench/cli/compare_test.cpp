@@ -42,6 +42,15 @@ ReplayReport faster() {
   return report;
 }
 
+TEST_F(Compare, RepeatsTheWarningsOfItsReports) {
+  ReplayReport a = tiny_report();
+  a.warnings = {"17 results are Inf"};
+  ReplayReport b = faster();
+  b.warnings = {"no memory"};
+  const Finished run = compared(a, b);
+  EXPECT_TRUE(contains(run.out, "\nwarning: A: 17 results are Inf\nwarning: B: no memory\n")) << run.out;
+}
+
 TEST_F(Compare, SaysWhatChangedInAbsoluteAndRelativeTerms) {
   const Finished run = compared(tiny_report(), faster());
   ASSERT_EQ(run.exit_code, 0) << run.err;

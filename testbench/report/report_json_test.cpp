@@ -221,11 +221,26 @@ TEST_F(ReportReader, ReadsWhatWasWritten) {
   EXPECT_GT(report.totals.find("by_pass.forward.cycles").value_or(0), 0);
 }
 
+// Reports before 0.2 have none.
+TEST_F(ReportReader, WarningsMayBeMissing) {
+  ReplayReport report = tiny_report();
+  report.warnings = {"look out", "mind the gap"};
+  Json json = Json::parse(report_json(report));
+  EXPECT_EQ(read_report(file(json.dump())).warnings, report.warnings);
+  json.erase("warnings");
+  EXPECT_TRUE(read_report(file(json.dump())).warnings.empty());
+}
+
 TEST_F(ReportReader, SaysWhatIsWrongWithAFile) {
   const std::string good = report_json(tiny_report());
   const auto without = [&good](const std::string& key) {
     Json json = Json::parse(good);
     json.erase(key);
+    return json.dump();
+  };
+  const auto with = [&good](const std::string& key, const Json& value) {
+    Json json = Json::parse(good);
+    json[key] = value;
     return json.dump();
   };
   std::string twice = good;
@@ -243,6 +258,8 @@ TEST_F(ReportReader, SaysWhatIsWrongWithAFile) {
       {without("seed"), "no key 'seed'"},
       {without("arch"), "no key 'arch'"},
       {twice, "is a duplicate"},
+      {with("warnings", "none"), "'warnings' is not a list"},
+      {with("warnings", {1}), "'warnings' has something else than strings"},
       {std::string(100000, '['), "nested deeper"},
       {"{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + ",\"b\":1}",
        "nested deeper than 10 levels in a[0][0][0][0][0][0][0][0]"},

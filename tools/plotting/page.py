@@ -224,8 +224,9 @@ def keys_table(report, what):
 def provenance(report):
     inputs = "".join(f'<tr><td class="text">{what}</td><td class="text">{esc(report[what]["name"])}</td>'
                      f'<td class="text wrap">{esc(report[what]["hash"])}</td></tr>' for what in ("trace", "recipe", "arch"))
-    parts = ["<h2>Provenance</h2>", *(keys_table(report, what) for what in ("recipe", "arch")), '<div class="scroll"><table><thead><tr><th class="text">input</th>'
+    parts = ["<h2>Provenance</h2>", '<div class="scroll"><table><thead><tr><th class="text">input</th>'
              f'<th class="text">name</th><th class="text">SHA-256</th></tr></thead><tbody>{inputs}</tbody></table></div>']
+    parts += [keys_table(report, what) for what in ("recipe", "arch")]
     for one in report["tables"]:
         facts = [f"{one['node_nm']:g} nm" if one["node_nm"] else "", f"{one['voltage_v']:g} V" if one["voltage_v"] else "",
                  f"{one['clock_mhz']:g} MHz" if one["clock_mhz"] else ""]

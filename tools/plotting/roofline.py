@@ -138,7 +138,7 @@ def roofline(report):
     figure, panel = plt.subplots(figsize=(7.2, 3.8))
     points, denser = draw_points(panel, products, clock)
     ridge = peak / bandwidth if bandwidth else min(x for x, _ in points)
-    low, high = min([x for x, _ in points] + [ridge]) / 2, max([x for x, _ in points] + [ridge]) * 3
+    low, high = min([x for x, _ in points] + [ridge]) / 2, max([x for x, _ in points] + [ridge]) * 6
     lowest = draw_roof(panel, peak, bandwidth, ridge, low, high)
     panel.set_xscale("log")
     panel.set_yscale("log")
