@@ -172,7 +172,8 @@ TEST(Cycles, PassesOfAConvolution) {
       {{"cycles", "--gemm", "8,8,8", "--set", "rows=4"}, "--conv"},
       {{"cycles", "--conv", "1,16,4,4,16,1,1,0", "--set", "pruning.sparsity=0.5"}, "keys of an architecture"},
       {{"cycles", "--conv", "1,16,4,4,16,1,1,0", "--set", "mapping=auto", "--set", "c_buffer=64B"},
-       "c_buffer 64 is too small for this mapping: a block of 16 x 16 sums of 32 bits takes 1024 bytes"}};
+       "c_buffer 64B is too small: a block of 16 x 16 sums of 32 bits takes 1024 bytes; at least 1KiB would "
+       "do"}};
   for (const auto& [arguments, message] : bad) {
     const Finished run = run_mantissa(arguments);
     EXPECT_EQ(run.exit_code, 2) << message;

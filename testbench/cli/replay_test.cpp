@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "sim/support/quantity.hpp"
 #include "testbench/cli/replay_run.hpp"
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
 #include "testbench/machine/faulty_rtl.hpp"
+#include "testbench/support/contains.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -356,9 +358,62 @@ TEST(Replay, BuffersTooSmallForALayerAreRefusedBeforeAnyRuns) {
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.out, "");
   EXPECT_EQ(lines_of(run.err).size(), 1U) << run.err;  // no progress either
-  for (const char* part : {"step 20, layer 'stem.conv', pass weight_gradient: a_buffer 512 is too small",
-                           "one window of 16 takes 512 bytes, and half the buffer must hold it"})
+  for (const char* part :
+       {"a_buffer 512B is too small; the smallest that works is 1KiB (step 20, layer 'stem.conv', "
+        "pass weight_gradient: one window of 16 takes 512 bytes, and half the buffer must hold it)"})
     EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+}
+
+// What an error says would do, does; a byte less does not.
+TEST(Replay, TheSmallestBuffersThatWorkAreNamed) {
+  struct Case {
+    const char* recipe;
+    std::vector<std::string> settings;
+    std::string key;
+    std::string why;  // of the largest need
+  };
+  const std::vector<std::string> given = {"mapping=given", "block_order=n-outside", "m_block=64",
+                                          "n_block=32", "k_block=32"};
+  const Case cases[] = {
+      {"fp8", {"mapping=auto"}, "a_buffer", "weight_gradient: the lines of one step take"},
+      {"fp8", {"mapping=auto"}, "b_buffer", "the lines of one step take"},
+      {"fp8", {"mapping=auto"}, "c_buffer", "a block of 16 x 16 sums of 32 bits takes 1024 bytes"},
+      {"int8-rangebn", {"mapping=auto"}, "c_buffer", "a block of 16 x 16 sums of 48 bits takes 1536 bytes"},
+      {"fp8", {"mapping=auto", "norm_fusion=drain"}, "c_buffer", "16 x 16 sums of 40 bits"},
+      {"fp8", {"mapping=auto", "norm_lanes=3000"}, "a_buffer", "8 bits for each of 3000 norm_lanes"},
+      {"fp8",
+       {"mapping=auto", "norm_fusion=drain", "norm_lanes=4000"},
+       "b_buffer",
+       "one element in each of 4000 lanes"},
+      {"fp8",
+       {"mapping=auto", "update_lanes=2000"},
+       "a_buffer",
+       "update: half of it must hold the 20000 bytes"},
+      {"fp8", given, "a_buffer", "the lines of one step take"},
+      {"fp8", given, "b_buffer", "the lines of one step take"},
+      {"fp8", given, "c_buffer", "a block of 64 x 32 sums"},
+      {"int8-rangebn", {}, "a_buffer", "one window of 16"},
+  };
+  for (const auto& [recipe, settings, key, why] : cases) {
+    const auto with = [&, recipe = recipe, settings = settings](const std::string& size) {
+      std::vector<std::string> arguments = {"replay", cnn, "--steps", "20", "--recipe", recipe, "--summary"};
+      for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+      arguments.insert(arguments.end(), {"--set", key + "=" + size});
+      return run_mantissa(arguments);
+    };
+    const std::string tiny = settings.empty() ? "512B" : "64B";
+    const Finished run = with(tiny);
+    EXPECT_EQ(run.exit_code, 2) << key;
+    const std::string begin = key + " " + tiny + " is too small; the smallest that works is ";
+    const std::size_t at = run.err.find(begin);
+    ASSERT_NE(at, std::string::npos) << run.err;
+    EXPECT_TRUE(contains(run.err, why)) << run.err;
+    const std::size_t from = at + begin.size();
+    const std::string size = run.err.substr(from, run.err.find(' ', from) - from);
+    EXPECT_EQ(with(size).exit_code, 0) << key << " " << size << ": " << with(size).err;
+    const std::string less = std::to_string(parse_quantity(size, Unit::bytes) - 1) + "B";
+    EXPECT_TRUE(contains(with(less).err, "the smallest that works is " + size + " ")) << key << " " << less;
+  }
 }
 
 // The second machine moves less, and makes the same numbers, whatever the mapping.
