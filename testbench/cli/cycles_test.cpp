@@ -161,6 +161,11 @@ TEST(Cycles, PassesOfAConvolution) {
   EXPECT_EQ(strided.at("macs"), 16 * (1 + 2 + 2 + 4) * 16 * 16);
   const Finished text = run_mantissa({"cycles", "--conv", "4,64,56,56,64,3,1,1", "--set", "mapping=auto"});
   EXPECT_NE(text.out.find("weight_gradient: "), std::string::npos) << text.out << text.err;
+  // The first machine runs group by group.
+  const Finished grouped = run_mantissa(
+      {"cycles", "--conv", "1,32,8,8,32,3,1,1", "--groups", "32", "--set", "mapping=simple", "--json"});
+  ASSERT_EQ(grouped.exit_code, 0) << grouped.err;
+  EXPECT_EQ(nlohmann::json::parse(grouped.out)["passes"][0]["tensor_bytes"], 2 * 32 * 8 * 8 + 32 * 9);
   const struct {
     std::vector<std::string> arguments;
     std::string message;

@@ -38,7 +38,12 @@ TEST(Replay, EveryShippedRecipeRuns) {
       if (layer["kind"] == "batchnorm") continue;
       const auto product = layer["M"].get<std::uint64_t>() * layer["N"].get<std::uint64_t>() *
                            layer["K"].get<std::uint64_t>() * layer["groups"].get<std::uint64_t>();
-      EXPECT_EQ(layer["macs"].get<std::uint64_t>() + layer["skipped_macs"].get<std::uint64_t>(), product);
+      const auto scheduled = layer["macs"].get<std::uint64_t>() + layer["skipped_macs"].get<std::uint64_t>();
+      // A strided input gradient has holes, which are not scheduled.
+      EXPECT_LE(scheduled, product);
+      if (layer["pass"] != "input_gradient") {
+        EXPECT_EQ(scheduled, product);
+      }
       EXPECT_LE(layer["utilization"].get<double>(), 1);
       // Eight bits keep the direction of every result of a real training step; pruning 85 % of a gradient
       // adds noise on purpose.
@@ -392,7 +397,7 @@ TEST(Replay, TheSmallestBuffersThatWorkAreNamed) {
       {"fp8", given, "a_buffer", "the lines of one step take"},
       {"fp8", given, "b_buffer", "the lines of one step take"},
       {"fp8", given, "c_buffer", "a block of 64 x 32 sums"},
-      {"int8-rangebn", {}, "a_buffer", "one window of 16"},
+      {"int8-rangebn", {"mapping=simple"}, "a_buffer", "one window of 16"},
   };
   for (const auto& [recipe, settings, key, why] : cases) {
     const auto with = [&, recipe = recipe, settings = settings](const std::string& size) {
@@ -401,7 +406,7 @@ TEST(Replay, TheSmallestBuffersThatWorkAreNamed) {
       arguments.insert(arguments.end(), {"--set", key + "=" + size});
       return run_mantissa(arguments);
     };
-    const std::string tiny = settings.empty() ? "512B" : "64B";
+    const std::string tiny = settings.front() == "mapping=simple" ? "512B" : "64B";
     const Finished run = with(tiny);
     EXPECT_EQ(run.exit_code, 2) << key;
     const std::string begin = key + " " + tiny + " is too small; the smallest that works is ";
@@ -465,9 +470,9 @@ TEST(Replay, KeysAreSetOnTheCommandLine) {
                {"rows.x=4", "--set 'rows.x=4': 'rows' is no map of keys"},
                {"rows=0", "--set 'rows=0': rows"},
                {"weights.format=e9m9", "--set 'weights.format=e9m9': "},
-               {"a_buffer=64B", "--set 'a_buffer=64B': a_buffer: 64 bytes are too few"}};
+               {"c_buffer=64B", "c_buffer 64B is too small; the smallest that works is 1KiB"}};
   for (const auto& [word, message] : cases) {
-    const Finished run = run_mantissa({"replay", cnn, "--set", word});
+    const Finished run = run_mantissa({"replay", cnn, "--set", "mapping=auto", "--set", word});
     EXPECT_EQ(run.exit_code, 2) << word;
     EXPECT_NE(run.err.find(message), std::string::npos) << word << ": " << run.err;
   }
