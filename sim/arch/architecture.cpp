@@ -101,10 +101,24 @@ void Architecture::check() const {
   check_range("norm_lanes", norm_lanes, 1, Bounds::side);
   check_range("update_lanes", update_lanes, 0, Bounds::side);
   if (mapping == Mapping::given && (blocks.m_block % rows != 0 || blocks.n_block % cols != 0)) {
+    const auto up = [](std::int64_t size, int side) {
+      return std::to_string((size + side - 1) / side * side);
+    };
     throw std::invalid_argument("mapping: m_block " + std::to_string(blocks.m_block) + " and n_block " +
                                 std::to_string(blocks.n_block) + " must be multiples of rows " +
-                                std::to_string(rows) + " and cols " + std::to_string(cols));
+                                std::to_string(rows) + " and cols " + std::to_string(cols) + "; " +
+                                up(blocks.m_block, rows) + " and " + up(blocks.n_block, cols) + " are");
   }
+  const auto of_blocks = [&](std::string_view key, std::string_view value, std::string_view without) {
+    if (mapping != Mapping::simple || value == without) return;
+    throw std::invalid_argument(
+        std::string(key) + ": " + std::string(value) +
+        " contradicts mapping: simple, whose machine has no such thing; allowed there: " +
+        std::string(without));
+  };
+  of_blocks("norm_fusion", name_of(norm_fusion), "none");
+  of_blocks("gradient_storage", name_of(gradient_storage), "dense");
+  of_blocks("update_lanes", std::to_string(update_lanes), "0");
   if (mapping != Mapping::simple && dataflow != Dataflow::os_skip) {
     throw std::invalid_argument("mapping: dataflow " + std::string(name_of(dataflow)) +
                                 " has no memory; only os-skip is cut into blocks");

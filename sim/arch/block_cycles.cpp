@@ -10,6 +10,7 @@
 
 #include "models/sparsity/skip_window.hpp"
 #include "sim/arch/block_timeline.hpp"
+#include "sim/arch/buffer_too_small.hpp"
 #include "sim/arch/sizes.hpp"
 
 namespace mantissa {
@@ -108,9 +109,9 @@ class Machine {
     const std::int64_t bytes = packed_bytes(block.elements(), place_bits);
     result_.two_blocks = 2 * bytes <= arch.c_buffer_bytes;
     if (bytes > arch.c_buffer_bytes) {
-      throw std::invalid_argument(fmt::format(
-          "c_buffer {} is too small for this mapping: a block of {} x {} sums of {} bits takes {} bytes",
-          arch.c_buffer_bytes, block.rows(), block.cols(), place_bits, bytes));
+      throw BufferTooSmall("c_buffer", arch.c_buffer_bytes, bytes,
+                           fmt::format("a block of {} x {} sums of {} bits takes {} bytes", block.rows(),
+                                       block.cols(), place_bits, bytes));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "sim/arch/buffer_too_small.hpp"
 #include "sim/arch/sizes.hpp"
 
 namespace mantissa {
@@ -192,9 +193,8 @@ BlockLoads block_loads(const BlockOperand& operand, const std::vector<BlockStep>
   }
   const std::int64_t needed = ways.step_bytes();
   if (needed > buffer_bytes) {
-    throw std::invalid_argument(
-        fmt::format("{} {} is too small for this mapping: the lines of one step take {} bytes", key,
-                    buffer_bytes, needed));
+    throw BufferTooSmall(key, buffer_bytes, needed,
+                         fmt::format("the lines of one step take {} bytes", needed));
   }
   loads.scope = BlockScope::step;
   ways.of_steps(loads);

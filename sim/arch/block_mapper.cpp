@@ -271,6 +271,7 @@ BlockMapping given_mapping(const Architecture& arch, const BlockJob& job) {
 }
 
 void check_fits(const Architecture& arch, const BlockJob& job) {
+  if (arch.mapping == Mapping::given) estimated_block_cycles(arch, job, given_mapping(arch, job), 1);
   if (arch.mapping != Mapping::automatic) return;
   // One block, from the middle, where padding takes nothing from its lines.
   const Rectangle& all = job.outputs;

@@ -30,7 +30,7 @@ MappedCost mapped_cost(const Architecture& arch, const BlockJob& job, const Bloc
 // "m-outside 64 x 32 x 128, A row, B all, C two blocks".
 std::string text_of(const MappedCost& mapped);
 
-// Throws what best_mapping would throw for want of room, without looking for more than one that fits.
+// Throws what mapped_cost would throw for want of room, without looking for more than one that fits.
 void check_fits(const Architecture& arch, const BlockJob& job);
 
 }  // namespace mantissa

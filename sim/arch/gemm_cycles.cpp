@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/arch/buffer_too_small.hpp"
 #include "sim/arch/gemm_timeline.hpp"
 #include "sim/arch/sizes.hpp"
 
@@ -152,9 +153,10 @@ std::int64_t step_length(const Architecture& arch, const GemmShape& shape) {
   const std::int64_t windows = std::min(half_a / a_window, half_b / b_window);
   if (windows == 0) {
     const bool a = half_a < a_window;
-    throw std::invalid_argument(fmt::format(
-        "{}_buffer {} is too small: one window of {} takes {} bytes, and half the buffer must hold it",
-        a ? 'a' : 'b', a ? arch.a_buffer_bytes : arch.b_buffer_bytes, arch.window, a ? a_window : b_window));
+    throw BufferTooSmall(a ? "a_buffer" : "b_buffer", a ? arch.a_buffer_bytes : arch.b_buffer_bytes,
+                         2 * (a ? a_window : b_window),
+                         fmt::format("one window of {} takes {} bytes, and half the buffer must hold it",
+                                     arch.window, a ? a_window : b_window));
   }
   return windows * arch.window;
 }

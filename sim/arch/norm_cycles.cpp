@@ -1,8 +1,13 @@
 #include "sim/arch/norm_cycles.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+
+#include "sim/arch/buffer_too_small.hpp"
+#include "sim/arch/sizes.hpp"
 
 namespace mantissa {
 namespace {
@@ -35,9 +40,9 @@ std::uint64_t stream_bytes(std::int64_t elements, int bits) {
 std::int64_t fitting(const Architecture& arch, const char* buffer, std::int64_t buffer_bytes, int bits) {
   const std::int64_t length = 8 * (buffer_bytes / 2) / (std::int64_t{arch.norm_lanes} * bits);
   if (length == 0) {
-    throw std::invalid_argument(std::string(buffer) + " " + std::to_string(buffer_bytes) +
-                                ": half of it does not hold one element of " + std::to_string(bits) +
-                                " bits for each of " + std::to_string(arch.norm_lanes) + " norm_lanes");
+    throw BufferTooSmall(buffer, buffer_bytes, 2 * packed_bytes(arch.norm_lanes, bits),
+                         fmt::format("half of it must hold an element of {} bits for each of {} norm_lanes",
+                                     bits, arch.norm_lanes));
   }
   return length;
 }

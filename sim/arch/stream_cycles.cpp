@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "sim/arch/buffer_too_small.hpp"
 #include "sim/arch/sizes.hpp"
 
 namespace mantissa {
@@ -114,10 +115,10 @@ std::int64_t stream_segment(const Architecture& arch, const StreamJob& job) {
   if (!all_fit(elements)) {
     const bool input = !fits(elements, job.input_bits, arch.a_buffer_bytes);
     const std::int64_t bits = elements * bits_of(input ? job.input_bits : job.output_bits);
-    throw std::invalid_argument(fmt::format(
-        "{} {}: half of it does not hold the {} bytes of one element in each of {} lanes; {} would do",
-        input ? "a_buffer" : "b_buffer", input ? arch.a_buffer_bytes : arch.b_buffer_bytes, ceil_div(bits, 8),
-        job.lanes, 2 * ceil_div(bits, 8)));
+    throw BufferTooSmall(input ? "a_buffer" : "b_buffer", input ? arch.a_buffer_bytes : arch.b_buffer_bytes,
+                         2 * ceil_div(bits, 8),
+                         fmt::format("half of it must hold the {} bytes of one element in each of {} lanes",
+                                     ceil_div(bits, 8), job.lanes));
   }
   const auto long_enough = [&] {
     return arch.data_cycles(packed_bytes(elements, static_cast<int>(bits_of(job.input_bits)))) >=

@@ -89,7 +89,7 @@ Cost cost_of(const Architecture& arch, const BlockJob& job, const EncodedTensor&
       cost.cycles +=
           gemm_cycles(arch, shape, job.skip, counts.empty() ? std::vector<std::uint16_t>{} : counts[group]);
     }
-    const BlockMapping whole{BlockOrder::m_outside, sides.m, sides.n, std::int64_t{1} << 40};
+    const BlockMapping whole{BlockOrder::m_outside, sides.m, job.outputs.cols(), std::int64_t{1} << 40};
     cost.cycles.tensor_bytes = static_cast<std::uint64_t>(BlockPlan(arch, job, whole).tensor_bytes());
     return cost;
   }

@@ -13,13 +13,6 @@ namespace {
 // Enough to see what repeats; a report stays small.
 constexpr std::size_t timeline_intervals = 1500;
 
-int sum_bits(const GemmPass& pass, const LayerPlan& plan, std::int64_t k) {
-  const ElementType a = pass.first->encoded.type();
-  if (a.is_integer()) return int_mac_acc_bits;
-  if (a.is_fp32()) return formats::fp32.bits();
-  return plan.accumulator().state_bits(product_span(a.format(), pass.second->encoded.type().format()), k);
-}
-
 std::int64_t bytes_as_lowered(const GemmShape& shape, std::int64_t groups) {
   return groups *
          (packed_bytes(shape.m * shape.k, shape.a_bits) + packed_bytes(shape.k * shape.n, shape.b_bits) +
@@ -72,6 +65,12 @@ PassTimeline timeline_of(const GemmPass& pass, const GemmPassResult& result, con
   return recorder.result();
 }
 
+int sum_bits(const ElementType& a, const ElementType& b, const LayerPlan& plan, std::int64_t k) {
+  if (a.is_integer()) return int_mac_acc_bits;
+  if (a.is_fp32()) return formats::fp32.bits();
+  return plan.accumulator().state_bits(product_span(a.format(), b.format()), k);
+}
+
 std::vector<std::uint32_t> packed_rows(const GemmPass& pass, int threads) {
   if (!pass.packed) return {};
   return nonzero_per_run(pass.first->encoded, pass.geometry.out[1], threads);
@@ -101,7 +100,7 @@ BlockJob block_job(const GemmPass& pass, const GemmPassResult& result, const Lay
           .a_bits = shape.a_bits,
           .b_bits = shape.b_bits,
           .c_bits = shape.c_bits,
-          .sum_bits = sum_bits(pass, plan, shape.k),
+          .sum_bits = sum_bits(pass.first->encoded.type(), pass.second->encoded.type(), plan, shape.k),
           .skip = pass.skip && !fp32,
           .fp32 = fp32,
           .packed = pass.packed,

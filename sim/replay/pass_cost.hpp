@@ -25,6 +25,9 @@ PassCost cost_of(const GemmPass& pass, const GemmPassResult& result, const Layer
 PassTimeline timeline_of(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan,
                          const Architecture& arch, const PassCost& cost, int threads);
 
+// Of an accumulator of K products, in the buffer of sums.
+int sum_bits(const ElementType& a, const ElementType& b, const LayerPlan& plan, std::int64_t k);
+
 // What the second machine's closed form needs to know of A; nothing where the pass skips nothing.
 BlockCounts block_counts(const GemmPass& pass, const GemmPassResult& result, const Architecture& arch,
                          int threads);

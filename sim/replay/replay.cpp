@@ -160,11 +160,12 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   const double largest_layer = check_size(trace, steps, options.limits);
   std::vector<PlannedLayer> layers;  // of all steps
   MachineNeeds needs;
+  BufferCheck buffers(trace, recipe, arch);
   for (const std::uint32_t step : steps) {
     std::vector<PlannedLayer> planned_step = plan_step(trace, step, recipe);
     fuse_norms(trace, arch, planned_step);
     for (PlannedLayer& planned : planned_step) {
-      check_buffers(trace, planned, arch);
+      buffers.look(planned);
       for (const ArrayFormats& array : arrays_of(planned.plan)) {
         if (std::find(needs.arrays.begin(), needs.arrays.end(), array) == needs.arrays.end())
           needs.arrays.push_back(array);
@@ -174,6 +175,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
     }
     report.steps.push_back({step, images_of(trace, step)});
   }
+  buffers.finish();
   if (check != nullptr) check->prepare(recipe, arch, needs);
 
   Merged merged = run_layers(trace, recipe, arch, check, options, progress, largest_layer, layers, report);

@@ -64,7 +64,10 @@ class Replay(unittest.TestCase):
         for row in report["layers"]:
             passes.setdefault((row["step"], row["layer"]), set()).add(row["pass"])
             if row["kind"] != "batchnorm":
-                self.assertEqual(row["macs"] + row["skipped_macs"], row["M"] * row["N"] * row["K"] * row["groups"], row)
+                scheduled, product = row["macs"] + row["skipped_macs"], row["M"] * row["N"] * row["K"] * row["groups"]
+                self.assertLessEqual(scheduled, product, row)  # holes of strided input gradients are not scheduled
+                if row["pass"] != "input_gradient":
+                    self.assertEqual(scheduled, product, row)
         self.assertEqual(set(passes), {(step, layer["name"]) for step in STEPS for layer in layers_of(trace)})
         for layer in layers_of(trace):
             if layer["kind"] != "batchnorm":

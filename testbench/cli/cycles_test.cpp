@@ -161,6 +161,11 @@ TEST(Cycles, PassesOfAConvolution) {
   EXPECT_EQ(strided.at("macs"), 16 * (1 + 2 + 2 + 4) * 16 * 16);
   const Finished text = run_mantissa({"cycles", "--conv", "4,64,56,56,64,3,1,1", "--set", "mapping=auto"});
   EXPECT_NE(text.out.find("weight_gradient: "), std::string::npos) << text.out << text.err;
+  // The first machine runs group by group.
+  const Finished grouped = run_mantissa(
+      {"cycles", "--conv", "1,32,8,8,32,3,1,1", "--groups", "32", "--set", "mapping=simple", "--json"});
+  ASSERT_EQ(grouped.exit_code, 0) << grouped.err;
+  EXPECT_EQ(nlohmann::json::parse(grouped.out)["passes"][0]["tensor_bytes"], 2 * 32 * 8 * 8 + 32 * 9);
   const struct {
     std::vector<std::string> arguments;
     std::string message;
@@ -172,7 +177,8 @@ TEST(Cycles, PassesOfAConvolution) {
       {{"cycles", "--gemm", "8,8,8", "--set", "rows=4"}, "--conv"},
       {{"cycles", "--conv", "1,16,4,4,16,1,1,0", "--set", "pruning.sparsity=0.5"}, "keys of an architecture"},
       {{"cycles", "--conv", "1,16,4,4,16,1,1,0", "--set", "mapping=auto", "--set", "c_buffer=64B"},
-       "c_buffer 64 is too small for this mapping: a block of 16 x 16 sums of 32 bits takes 1024 bytes"}};
+       "c_buffer 64B is too small: a block of 16 x 16 sums of 32 bits takes 1024 bytes; at least 1KiB would "
+       "do"}};
   for (const auto& [arguments, message] : bad) {
     const Finished run = run_mantissa(arguments);
     EXPECT_EQ(run.exit_code, 2) << message;

@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "sim/support/quantity.hpp"
 #include "testbench/cli/replay_run.hpp"
 #include "testbench/cli/run_program.hpp"
 #include "testbench/cli/scratch.hpp"
 #include "testbench/machine/faulty_rtl.hpp"
+#include "testbench/support/contains.hpp"
 
 namespace mantissa::test {
 namespace {
@@ -36,7 +38,12 @@ TEST(Replay, EveryShippedRecipeRuns) {
       if (layer["kind"] == "batchnorm") continue;
       const auto product = layer["M"].get<std::uint64_t>() * layer["N"].get<std::uint64_t>() *
                            layer["K"].get<std::uint64_t>() * layer["groups"].get<std::uint64_t>();
-      EXPECT_EQ(layer["macs"].get<std::uint64_t>() + layer["skipped_macs"].get<std::uint64_t>(), product);
+      const auto scheduled = layer["macs"].get<std::uint64_t>() + layer["skipped_macs"].get<std::uint64_t>();
+      // A strided input gradient has holes, which are not scheduled.
+      EXPECT_LE(scheduled, product);
+      if (layer["pass"] != "input_gradient") {
+        EXPECT_EQ(scheduled, product);
+      }
       EXPECT_LE(layer["utilization"].get<double>(), 1);
       // Eight bits keep the direction of every result of a real training step; pruning 85 % of a gradient
       // adds noise on purpose.
@@ -378,9 +385,62 @@ TEST(Replay, BuffersTooSmallForALayerAreRefusedBeforeAnyRuns) {
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.out, "");
   EXPECT_EQ(lines_of(run.err).size(), 1U) << run.err;  // no progress either
-  for (const char* part : {"step 20, layer 'stem.conv', pass weight_gradient: a_buffer 512 is too small",
-                           "one window of 16 takes 512 bytes, and half the buffer must hold it"})
+  for (const char* part :
+       {"a_buffer 512B is too small; the smallest that works is 1KiB (step 20, layer 'stem.conv', "
+        "pass weight_gradient: one window of 16 takes 512 bytes, and half the buffer must hold it)"})
     EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+}
+
+// What an error says would do, does; a byte less does not.
+TEST(Replay, TheSmallestBuffersThatWorkAreNamed) {
+  struct Case {
+    const char* recipe;
+    std::vector<std::string> settings;
+    std::string key;
+    std::string why;  // of the largest need
+  };
+  const std::vector<std::string> given = {"mapping=given", "block_order=n-outside", "m_block=64",
+                                          "n_block=32", "k_block=32"};
+  const Case cases[] = {
+      {"fp8", {"mapping=auto"}, "a_buffer", "weight_gradient: the lines of one step take"},
+      {"fp8", {"mapping=auto"}, "b_buffer", "the lines of one step take"},
+      {"fp8", {"mapping=auto"}, "c_buffer", "a block of 16 x 16 sums of 32 bits takes 1024 bytes"},
+      {"int8-rangebn", {"mapping=auto"}, "c_buffer", "a block of 16 x 16 sums of 48 bits takes 1536 bytes"},
+      {"fp8", {"mapping=auto", "norm_fusion=drain"}, "c_buffer", "16 x 16 sums of 40 bits"},
+      {"fp8", {"mapping=auto", "norm_lanes=3000"}, "a_buffer", "8 bits for each of 3000 norm_lanes"},
+      {"fp8",
+       {"mapping=auto", "norm_fusion=drain", "norm_lanes=4000"},
+       "b_buffer",
+       "one element in each of 4000 lanes"},
+      {"fp8",
+       {"mapping=auto", "update_lanes=2000"},
+       "a_buffer",
+       "update: half of it must hold the 20000 bytes"},
+      {"fp8", given, "a_buffer", "the lines of one step take"},
+      {"fp8", given, "b_buffer", "the lines of one step take"},
+      {"fp8", given, "c_buffer", "a block of 64 x 32 sums"},
+      {"int8-rangebn", {"mapping=simple"}, "a_buffer", "one window of 16"},
+  };
+  for (const auto& [recipe, settings, key, why] : cases) {
+    const auto with = [&, recipe = recipe, settings = settings](const std::string& size) {
+      std::vector<std::string> arguments = {"replay", cnn, "--steps", "20", "--recipe", recipe, "--summary"};
+      for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+      arguments.insert(arguments.end(), {"--set", key + "=" + size});
+      return run_mantissa(arguments);
+    };
+    const std::string tiny = settings.front() == "mapping=simple" ? "512B" : "64B";
+    const Finished run = with(tiny);
+    EXPECT_EQ(run.exit_code, 2) << key;
+    const std::string begin = key + " " + tiny + " is too small; the smallest that works is ";
+    const std::size_t at = run.err.find(begin);
+    ASSERT_NE(at, std::string::npos) << run.err;
+    EXPECT_TRUE(contains(run.err, why)) << run.err;
+    const std::size_t from = at + begin.size();
+    const std::string size = run.err.substr(from, run.err.find(' ', from) - from);
+    EXPECT_EQ(with(size).exit_code, 0) << key << " " << size << ": " << with(size).err;
+    const std::string less = std::to_string(parse_quantity(size, Unit::bytes) - 1) + "B";
+    EXPECT_TRUE(contains(with(less).err, "the smallest that works is " + size + " ")) << key << " " << less;
+  }
 }
 
 // The second machine moves less, and makes the same numbers, whatever the mapping.
@@ -432,9 +492,9 @@ TEST(Replay, KeysAreSetOnTheCommandLine) {
                {"rows.x=4", "--set 'rows.x=4': 'rows' is no map of keys"},
                {"rows=0", "--set 'rows=0': rows"},
                {"weights.format=e9m9", "--set 'weights.format=e9m9': "},
-               {"a_buffer=64B", "--set 'a_buffer=64B': a_buffer: 64 bytes are too few"}};
+               {"c_buffer=64B", "c_buffer 64B is too small; the smallest that works is 1KiB"}};
   for (const auto& [word, message] : cases) {
-    const Finished run = run_mantissa({"replay", cnn, "--set", word});
+    const Finished run = run_mantissa({"replay", cnn, "--set", "mapping=auto", "--set", word});
     EXPECT_EQ(run.exit_code, 2) << word;
     EXPECT_NE(run.err.find(message), std::string::npos) << word << ": " << run.err;
   }

@@ -132,6 +132,15 @@ TEST(ArchitectureYaml, ImpossibleMachinesAreRefused) {
       {"dram_burst_cycles: 8", "mine.yaml:2: dram_burst_cycles has been replaced"},
       {"m_block: 64", "mine.yaml:2: m_block goes with mapping: given"},
       {"mapping: given", "mine.yaml:2: mapping: given needs block_order"},
+      {"mapping: given\nblock_order: m-outside\nm_block: 17\nn_block: 16\nk_block: 4",
+       "mine.yaml:2: mapping: m_block 17 and n_block 16 must be multiples of rows 16 and cols 16; 32 and 16 "
+       "are"},
+      {"norm_fusion: drain", "mine.yaml:2: norm_fusion: drain contradicts mapping: simple"},
+      {"gradient_storage: packed", "mine.yaml:2: gradient_storage: packed contradicts mapping: simple"},
+      {"update_lanes: 4",
+       "mine.yaml:2: update_lanes: 4 contradicts mapping: simple, whose machine has no such thing; allowed "
+       "there: 0"},
+      {"mapping: auto\nnorm_fusion: drain\ngradient_storage: packed\nupdate_lanes: 4", "(accepted)"},
       {"mapping: best", "mine.yaml:2: mapping is 'best'; allowed: simple, auto, given"},
       {"a_buffer: 0B", "mine.yaml:2: a_buffer"},
       {"a_buffer: 511B",
