@@ -241,11 +241,13 @@ BlockGolden golden_run(const Architecture& arch, const ArrayFormats& formats, co
     for (std::int64_t i = 0; i < m * n; ++i) sums[i] = widened(sums[i], job, group * n + i % n);
     const std::int64_t first_tile = group * tiles_of(sides, arch.rows, arch.cols);
     if (formats.integers()) {
+      const std::int64_t first = std::max(out.col0, group * n);
+      const std::int64_t end = std::min(out.col1, (group + 1) * n);
       for (std::int64_t row = out.row0; row < out.row1; ++row) {
-        for (std::int64_t col = std::max(out.col0, group * n); col < std::min(out.col1, (group + 1) * n);
-             ++col)
+        for (std::int64_t col = first; col < end; ++col) {
           golden.run.codes[(row - out.row0) * out.cols() + col - out.col0] =
               fp32_bits(sums[row * n + col - group * n]);
+        }
       }
       continue;
     }

@@ -26,20 +26,20 @@ IntBlockArray small_int_block_array() {
 IntSums int_sums(std::span<const std::uint64_t> sums) { return {sums.begin(), sums.end()}; }
 
 TEST(IntBlockArray, RunByHand) {
-  // nnz = (3, 1, 4) and (0, 2, 1): the example of ARITHMETIC.md 7.
+  // nnz = (3, 1, 4) and (0, 2, 1): the example of ARITHMETIC.md 7. Sums of A: 263 and 6.
   const Integers a = {1, 1, 255, 0, 0, 0, 2, 0, 1, 1, 1, 1,  //
                       0, 0, 0,   0, 1, 0, 0, 3, 0, 0, 0, 2};
   const Integers b(24, 255);
   IntBlockSums sums(small_int_block_array());
   EXPECT_EQ(sums.run({.k = 12, .a = a, .b = b, .used_rows = all_of_two, .enabled_cols = first_of_two}),
             (SkipSchedule{11, 11}));
-  EXPECT_EQ(int_sums(sums.working()), (IntSums{263U * 255, 0, 6U * 255, 0}));
+  EXPECT_EQ(int_sums(sums.working()), (IntSums{67065, 0, 1530, 0}));
   // A zero of A adds nothing, and takes a cycle where none is left out.
   EXPECT_EQ(
       sums.run(
           {.k = 12, .a = a, .b = b, .used_rows = first_of_two, .enabled_cols = first_of_two, .skip = false}),
       (SkipSchedule{14, 12}));
-  EXPECT_EQ(int_sums(sums.working()), (IntSums{2 * 263U * 255, 0, 6U * 255, 0}));
+  EXPECT_EQ(int_sums(sums.working()), (IntSums{134130, 0, 1530, 0}));
 }
 
 TEST(IntBlockArray, AWrapBelongsToItsTile) {
@@ -90,7 +90,8 @@ TEST(IntBlockArray, RandomRunsEqualLoops) {
     std::vector<Wide> exact(15);
     IntSums loaded(15);
     for (std::uint64_t& sum : loaded) sum = engine() & ((std::uint64_t{1} << array.acc_bits) - 1);
-    for (int row = 0; row < 3; ++row) sums.load(row, std::span(loaded).subspan(5 * row, 5));
+    for (std::size_t row = 0; row < 3; ++row)
+      sums.load(static_cast<int>(row), std::span(loaded).subspan(5 * row, 5));
     sums.swap();
     std::copy(loaded.begin(), loaded.end(), exact.begin());
     for (int number = 0; number < 2; ++number) {
