@@ -10,6 +10,7 @@
 #include "models/random/stream.hpp"
 #include "models/tensor/encoded_tensor.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/machine/drain_statistics.hpp"
 
 namespace mantissa {
 
@@ -66,6 +67,7 @@ struct ArrayRun {
   std::vector<std::uint8_t> flags;   // [m, n], Flags::bits(); of an array of integers: none is raised
   std::uint64_t suppressed_tiles = 0;
   GemmCycles cycles;
+  std::vector<ChannelStatistics> statistics = {};  // of the columns, where the drain has taken them
 };
 
 }  // namespace mantissa

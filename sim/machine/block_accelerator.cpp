@@ -15,6 +15,39 @@ const Architecture& checked_blocks(const Architecture& arch, const ArrayFormats&
   return arch;
 }
 
+// The array, and what stands behind its drain.
+struct BlockUnits {
+  BlockArraySlot array;
+  UnitLanes statistics;
+  bool in_statistics = false;  // the last difference
+
+  void clock(bool level) {
+    array.clock(level);
+    statistics.clock(level);
+  }
+  void reset(bool active) {
+    array.reset(active);
+    statistics.reset(active);
+  }
+  void offer(bool valid) {
+    array.offer(valid);
+    statistics.offer(valid);
+  }
+  void take(bool ready) {
+    array.take(ready);
+    statistics.take(ready);
+  }
+  std::optional<Mismatch> compare() {
+    std::optional<Mismatch> mismatch = array.compare();
+    in_statistics = !mismatch;
+    return mismatch ? mismatch : statistics.compare();
+  }
+  std::string different() const {
+    return in_statistics ? statistics.name() + ", lane " + std::to_string(statistics.different_lane())
+                         : "block_array";
+  }
+};
+
 }  // namespace
 
 class BlockAccelerator::Machine : public sc_core::sc_module {
@@ -25,10 +58,12 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
         arch_(arch),
         formats_(formats),
         options_(options),
-        array_(arch, formats, options.engine, options.rtl_directory),
+        units_{{arch, formats, options.engine, options.rtl_directory},
+               make_statistics_units(options.engine, options.drain_statistics ? arch.cols : 0,
+                                     options.rtl_directory)},
         dram_("dram", arch, whole_cycle()),
         dma_("dma", arch, whole_cycle()),
-        clock_("clock", array_) {
+        clock_("clock", units_) {
     dma_.socket.bind(dram_.socket);
   }
 
@@ -40,7 +75,7 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
     BlockController controller(parts(), job);
     if (clock_.run(controller)) return controller.result();
     LockstepDifference difference{
-        .unit = "block_array", .mismatch = *clock_.difference(), .seed = job.draws.run_seed};
+        .unit = units_.different(), .mismatch = *clock_.difference(), .seed = job.draws.run_seed};
     if (!options_.wave.empty()) {
       record(job, difference.mismatch.cycle + cycles_past_difference);
       difference.wave = options_.wave;
@@ -49,15 +84,18 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
   }
 
  private:
-  using Clock = JobClock<BlockArraySlot, BlockController>;
+  using Clock = JobClock<BlockUnits, BlockController>;
 
-  BlockParts parts() { return {arch_, formats_, array_, dma_, dram_}; }
+  BlockParts parts() { return {arch_, formats_, units_.array, dma_, dram_, units_.statistics}; }
 
   // The same job again, with a device that writes a waveform beside the RTL.
   void record(const BlockArrayJob& job, std::uint64_t cycles) {
-    const UnitRecording recording(array_.slot(),
-                                  compile_block_array(arch_, formats_, options_.rtl_directory, true).object,
-                                  options_.wave);
+    const bool array = !units_.in_statistics;
+    const CompiledDevice device = array ? compile_block_array(arch_, formats_, options_.rtl_directory, true)
+                                        : compile_statistics_unit(options_.rtl_directory, true);
+    UnitLanes& lanes = units_.statistics;
+    const UnitRecording recording(array ? units_.array.slot() : lanes.lane(lanes.different_lane()),
+                                  device.object, options_.wave);
     BlockController controller(parts(), job);
     clock_.run(controller, cycles, Clock::Compare::no);
   }
@@ -65,7 +103,7 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
   Architecture arch_;
   ArrayFormats formats_;
   AcceleratorOptions options_;
-  BlockArraySlot array_;
+  BlockUnits units_;
   Dram dram_;
   QueueDma dma_;
   Clock clock_;

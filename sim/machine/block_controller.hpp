@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/machine/block_drain.hpp"
 #include "sim/machine/block_exchange.hpp"
@@ -24,8 +25,9 @@ class BlockController {
   // Just before the clock edge that ends it, with the outputs that the array shows.
   void cycle();
   // Nothing has gone into the array for a while, and nothing is in it: its clock may stand still.
-  bool units_rest() const { return quiet_ > 2; }
-  bool finished() const { return memory_.finished(); }
+  bool units_rest() const { return quiet_ > 2 && (!lanes_ || lanes_->rests()); }
+  // Statistics may come behind the last write-back: those cycles are no longer of the pass.
+  bool finished() const { return memory_.finished() && (!lanes_ || lanes_->done(true)); }
   std::uint64_t cycles() const { return static_cast<std::uint64_t>(cycle_); }
 
   ArrayRun result() const;
@@ -39,6 +41,7 @@ class BlockController {
   BlockMemory memory_;
   BlockFeed feed_;
   BlockExchange exchange_;
+  std::optional<StatisticsLanes> lanes_;  // where the drain takes statistics and has units
   BlockDrain drain_;
   CycleCounter counter_{0};
   std::int64_t cycle_ = 0;

@@ -8,11 +8,14 @@
 namespace mantissa {
 
 BlockDrain::BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan,
-                       BlockSumBuffer& c)
+                       BlockSumBuffer& c, BlockXMemory& x, StatisticsLanes* lanes)
     : parts_(parts),
       job_(job),
       plan_(plan),
       c_(c),
+      x_(x),
+      statistics_(lanes),
+      rows_in_a_cycle_(job.statistics.kind == DrainStatistics::none ? parts.arch.sum_rows : 1),
       sides_(sides_of(job.shape, job.pass)),
       quantize_{.to = parts.formats.c,
                 .rounding = parts.formats.c_rounding,
@@ -62,10 +65,12 @@ void BlockDrain::send(std::int64_t row, std::int64_t lane) {
   const Rectangle& all = job_.outputs;
   flags_[(m - all.row0) * all.cols() + n - all.col0] = static_cast<std::uint8_t>(code.flags.bits());
   ++elements_;
+  if (statistics_ == nullptr) return;
+  statistics_->drained(lane, m, n, code.code, x_.needed() ? x_.element(blocks_, m, n) : 0);
 }
 
 void BlockDrain::send_rows() {
-  const std::int64_t end = std::min<std::int64_t>(row_ + parts_.arch.sum_rows, parts_.arch.rows);
+  const std::int64_t end = std::min<std::int64_t>(row_ + rows_in_a_cycle_, parts_.arch.rows);
   const std::int64_t cols = std::min<std::int64_t>(parts_.arch.cols, block_.col1 - first_col_);
   for (; row_ < end; ++row_) {
     for (std::int64_t lane = 0; lane < cols; ++lane) send(row_, lane);
@@ -91,13 +96,14 @@ void BlockDrain::next_tile() {
 }
 
 void BlockDrain::end_block() {
+  x_.forget(blocks_);
   ++blocks_;
   state_ = State::idle;
 }
 
 void BlockDrain::clock() {
   if (state_ == State::idle) {
-    if (blocks_ == plan_.blocks() || !c_.is_complete(blocks_)) return;
+    if (blocks_ == plan_.blocks() || !c_.is_complete(blocks_) || !x_.arrived(blocks_)) return;
     begin();
   }
   if (state_ == State::send) {

@@ -8,13 +8,17 @@
 
 #include "sim/machine/block_parts.hpp"
 #include "sim/machine/block_sum_buffer.hpp"
+#include "sim/machine/block_x_memory.hpp"
+#include "sim/machine/statistics_lanes.hpp"
 
 namespace mantissa {
 
 // Keeps references.
 class BlockDrain {
  public:
-  BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan, BlockSumBuffer& c);
+  // `lanes`, if there are any, get what drains.
+  BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan, BlockSumBuffer& c,
+             BlockXMemory& x, StatisticsLanes* lanes);
 
   // A cycle passes.
   void clock();
@@ -37,6 +41,9 @@ class BlockDrain {
   const BlockArrayJob& job_;
   const BlockPlan& plan_;
   BlockSumBuffer& c_;
+  BlockXMemory& x_;
+  StatisticsLanes* statistics_;
+  std::int64_t rows_in_a_cycle_;  // sums of a channel have an order: with statistics it is one
   PassSides sides_;
   Conversion quantize_;
   std::vector<Lfsr> lanes_;  // none: the drain draws nothing

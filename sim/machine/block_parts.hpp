@@ -5,6 +5,7 @@
 #include "sim/machine/block_array_slot.hpp"
 #include "sim/machine/dram.hpp"
 #include "sim/machine/queue_dma.hpp"
+#include "sim/machine/unit_lanes.hpp"
 
 namespace mantissa {
 
@@ -14,6 +15,7 @@ struct BlockParts {
   BlockArraySlot& array;
   QueueDma& dma;
   Dram& dram;
+  UnitLanes& statistics;  // behind the drain; there may be none
 };
 
 }  // namespace mantissa

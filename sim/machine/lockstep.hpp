@@ -18,6 +18,8 @@ struct AcceleratorOptions {
   std::filesystem::path rtl_directory = {};
   // Where a lockstep run that finds a difference writes the waveform of it; empty: nowhere.
   std::filesystem::path wave = {};
+  // Of the second machine: units behind the drain take the statistics that a job asks for.
+  bool drain_statistics = false;
 };
 
 // What it takes to get to the difference again.

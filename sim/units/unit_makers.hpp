@@ -26,6 +26,7 @@ UnitMaker make_int_array;  // array_unit.hpp has it and mac_array with options
 UnitMaker make_int_mac;
 UnitMaker make_lfsr;
 UnitMaker make_mac_array;
+UnitMaker make_norm_statistics;
 UnitMaker make_quantizer;
 UnitMaker make_range_bn_backward;
 UnitMaker make_range_bn_forward;

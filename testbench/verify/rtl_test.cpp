@@ -79,6 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadParameter{"zero_packer", "-GLanes=65"}, BadParameter{"zero_packer", "-GWidth=9"},
         BadParameter{"zero_packer", "-GPipeStages=3"}, BadParameter{"zero_unpacker", "-GLanes=65"},
         BadParameter{"zero_unpacker", "-GWidth=1"}, BadParameter{"zero_unpacker", "-GPipeStages=3"},
+        BadParameter{"norm_statistics", "-GColumns=0"}, BadParameter{"norm_statistics", "-GColumns=4097"},
         BadParameter{"block_array", "-GSumRows=17"}, BadParameter{"block_array", "-GAccExp=9"}));
 
 bool exact_product(const Format& a, const Format& b) {

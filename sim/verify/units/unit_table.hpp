@@ -31,6 +31,7 @@ UnitKind int_array_kind();
 UnitKind block_array_kind();
 UnitKind range_bn_forward_kind();
 UnitKind range_bn_backward_kind();
+UnitKind norm_statistics_kind();
 UnitKind rle_encoder_kind();
 UnitKind rle_decoder_kind();
 UnitKind zero_packer_kind();
