@@ -59,7 +59,8 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
         formats_(formats),
         options_(options),
         units_{{arch, formats, options.engine, options.rtl_directory},
-               make_statistics_units(options.engine, options.drain_statistics ? arch.cols : 0,
+               make_statistics_units(options.engine, statistics_size(),
+                                     options.drain_statistics.channels > 0 ? arch.cols : 0,
                                      options.rtl_directory)},
         dram_("dram", arch, whole_cycle()),
         dma_("dma", arch, whole_cycle()),
@@ -88,11 +89,14 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
 
   BlockParts parts() { return {arch_, formats_, units_.array, dma_, dram_, units_.statistics}; }
 
+  StatisticsSize statistics_size() const { return {options_.drain_statistics, arch_.cols}; }
+
   // The same job again, with a device that writes a waveform beside the RTL.
   void record(const BlockArrayJob& job, std::uint64_t cycles) {
     const bool array = !units_.in_statistics;
-    const CompiledDevice device = array ? compile_block_array(arch_, formats_, options_.rtl_directory, true)
-                                        : compile_statistics_unit(options_.rtl_directory, true);
+    const CompiledDevice device =
+        array ? compile_block_array(arch_, formats_, options_.rtl_directory, true)
+              : compile_statistics_unit(statistics_size(), options_.rtl_directory, true);
     UnitLanes& lanes = units_.statistics;
     const UnitRecording recording(array ? units_.array.slot() : lanes.lane(lanes.different_lane()),
                                   device.object, options_.wave);

@@ -99,7 +99,7 @@ std::string build_thing(std::size_t index) {
   if (index < std::size(norm_units)) return build_norm_unit(norm_units[index]);
   index -= std::size(norm_units);
   if (index < std::size(updates)) return build_update_unit(updates[index]);
-  compile_statistics_unit();
+  compile_statistics_unit({});
   return "norm_statistics";
 }
 

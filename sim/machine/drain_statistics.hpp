@@ -24,6 +24,12 @@ struct DrainStatisticsJob {
   std::span<const float> inv = {};
 };
 
+// What the units behind a drain have room for, at least; none: there are no units.
+struct DrainRoom {
+  std::int64_t channels = 0;
+  std::int64_t elements = 0;  // of a channel
+};
+
 // Of a channel, as norm_statistics gives it.
 struct ChannelStatistics {
   std::array<float, 4> sums = {};  // x, maxima, minima, +0; or g, h, g*xhat, h*xhat

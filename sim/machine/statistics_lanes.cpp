@@ -1,5 +1,7 @@
 #include "sim/machine/statistics_lanes.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,21 +18,29 @@ namespace {
 using StatisticsPorts = NormStatisticsPorts;
 constexpr const char* statistics_unit = "norm_statistics";
 
-UnitParameters statistics_parameters() {
-  return {{"Columns", static_cast<int>(statistics_columns)}, {"IndexBits", statistics_index_bits}};
+UnitParameters statistics_parameters(const StatisticsSize& size) {
+  return {{"Columns", size.columns}, {"IndexBits", size.index_bits}};
 }
 
 }  // namespace
 
-CompiledDevice compile_statistics_unit(const std::filesystem::path& rtl_directory, bool wave) {
-  return compile_unit(statistics_unit, statistics_parameters(), rtl_directory, wave);
+StatisticsSize::StatisticsSize(const DrainRoom& room, std::int64_t lanes) {
+  const auto turns = static_cast<std::uint64_t>(ceil_div(room.channels, lanes));
+  columns = std::max(columns, static_cast<int>(std::bit_ceil(turns)));
+  index_bits =
+      std::max(index_bits, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(room.elements))));
 }
 
-UnitLanes make_statistics_units(Engine engine, std::int64_t lanes,
+CompiledDevice compile_statistics_unit(const StatisticsSize& size, const std::filesystem::path& rtl_directory,
+                                       bool wave) {
+  return compile_unit(statistics_unit, statistics_parameters(size), rtl_directory, wave);
+}
+
+UnitLanes make_statistics_units(Engine engine, const StatisticsSize& size, std::int64_t lanes,
                                 const std::filesystem::path& rtl_directory) {
   UnitLanes::Kind kind{
       .name = statistics_unit,
-      .systemc = [](const char* name) { return make_norm_statistics(name, statistics_parameters()); },
+      .systemc = [size](const char* name) { return make_norm_statistics(name, statistics_parameters(size)); },
       .watched = {{StatisticsPorts::column_out, "result"},
                   {StatisticsPorts::chunk, "result"},
                   {StatisticsPorts::argmax, "extremes"},
@@ -38,7 +48,7 @@ UnitLanes make_statistics_units(Engine engine, std::int64_t lanes,
                   {StatisticsPorts::last_out, "result"},
                   {StatisticsPorts::sums, "sums"},
                   {StatisticsPorts::nan, "extremes"}}};
-  if (engine != Engine::systemc && lanes > 0) kind.rtl = compile_statistics_unit(rtl_directory).object;
+  if (engine != Engine::systemc && lanes > 0) kind.rtl = compile_statistics_unit(size, rtl_directory).object;
   return {engine, std::move(kind), lanes};
 }
 
@@ -51,12 +61,12 @@ StatisticsLanes::StatisticsLanes(UnitLanes& units, const BlockArrayJob& job, con
       waiting_(static_cast<std::size_t>(units.count())),
       offered_(waiting_.size()),
       channels_(static_cast<std::size_t>(job.outputs.cols())) {
-  const std::int64_t room = statistics_columns * units.count();
-  if (job.outputs.cols() > room || job.outputs.rows() >> statistics_index_bits != 0) {
+  const UnitSlot& unit = units.lane(0);
+  const std::int64_t room = units.count() << unit.width(StatisticsPorts::column);
+  if (job.outputs.cols() > room || job.outputs.rows() >> unit.width(StatisticsPorts::index) != 0) {
     throw std::invalid_argument("statistics of " + std::to_string(job.outputs.cols()) + " channels of " +
                                 std::to_string(job.outputs.rows()) +
-                                " elements; the drain's units have room for " + std::to_string(room) +
-                                " of less than 2^" + std::to_string(statistics_index_bits));
+                                " elements: the units behind the drain have no room for so many");
   }
 }
 

@@ -10,13 +10,20 @@
 
 namespace mantissa {
 
-// Of norm_statistics, as the RTL's defaults are: channels per lane, and bits of an element's place.
-constexpr std::int64_t statistics_columns = 16;
-constexpr int statistics_index_bits = 20;
+// The parameters of norm_statistics. They are the RTL's defaults where these do: one compiled unit does for
+// most.
+struct StatisticsSize {
+  int columns = 16;  // channels of a lane
+  int index_bits = 20;
 
-CompiledDevice compile_statistics_unit(const std::filesystem::path& rtl_directory = {}, bool wave = false);
+  StatisticsSize() = default;
+  StatisticsSize(const DrainRoom& room, std::int64_t lanes);
+};
+
+CompiledDevice compile_statistics_unit(const StatisticsSize& size,
+                                       const std::filesystem::path& rtl_directory = {}, bool wave = false);
 // One per lane. Throws what compiling RTL throws.
-UnitLanes make_statistics_units(Engine engine, std::int64_t lanes,
+UnitLanes make_statistics_units(Engine engine, const StatisticsSize& size, std::int64_t lanes,
                                 const std::filesystem::path& rtl_directory);
 
 // Of one job. Keeps references.

@@ -114,7 +114,7 @@ TEST(BlockAccelerator, StatisticsAtTheDrainAsGoldenModelAndClosedForm) {
     add_statistics(engine, made);
     if (made.pass.statistics == DrainStatistics::none || made.pass.outputs.cols() > 16 * cols) continue;
     auto accelerator = std::make_unique<BlockAccelerator>(made.arch, made.formats,
-                                                          AcceleratorOptions{.drain_statistics = true});
+                                                          AcceleratorOptions{.drain_statistics = {1, 1}});
     samples.push_back({std::move(made), std::move(accelerator)});
   }
   int turns = 0;

@@ -89,7 +89,7 @@ TEST(BlockRtlMachine, StatisticsAtTheDrainAsGoldenModel) {
     Machine& one = all.emplace_back();
     for (const Engine each : engines) {
       one.engines.push_back(std::make_unique<BlockAccelerator>(
-          made.arch, made.formats, AcceleratorOptions{.engine = each, .drain_statistics = true}));
+          made.arch, made.formats, AcceleratorOptions{.engine = each, .drain_statistics = {1, 1}}));
     }
     one.made = std::move(made);
   }
@@ -115,9 +115,11 @@ TEST(BlockRtlMachine, LockstepFindsAFaultBehindTheDrain) {
   }
   const Scratch scratch;
   const fs::path wave = fs::path(scratch.path()) / "difference.fst";
-  BlockAccelerator lockstep(
-      made.arch, made.formats,
-      {.engine = Engine::lockstep, .rtl_directory = rtl.directory(), .wave = wave, .drain_statistics = true});
+  BlockAccelerator lockstep(made.arch, made.formats,
+                            {.engine = Engine::lockstep,
+                             .rtl_directory = rtl.directory(),
+                             .wave = wave,
+                             .drain_statistics = {1, 1}});
   try {
     lockstep.run(made.pass.job(made.arch, made.formats));
     FAIL() << "not found";
