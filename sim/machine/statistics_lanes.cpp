@@ -142,9 +142,10 @@ void StatisticsLanes::cycle() {
   for (std::size_t lane = 0; lane < waiting_.size(); ++lane) {
     const UnitSlot& unit = units_.lane(static_cast<std::int64_t>(lane));
     busy = busy || offered_[lane] || waiting_[lane].there;
-    if (offered_[lane] && !unit.ready())
+    if (offered_[lane] && !unit.ready()) {
       throw UnitFailure(std::string(statistics_unit) + ", lane " + std::to_string(lane) +
                         ": takes no element");
+    }
     if (rests() || !unit.valid()) continue;
     take(static_cast<std::int64_t>(lane));
     busy = true;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "sim/dut/verilator.hpp"
 #include "sim/machine/block_array_job.hpp"
 #include "sim/machine/unit_lanes.hpp"
 

@@ -300,6 +300,8 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
     own_results_.compare(step.number, *layer.layer, role, result.values);
     out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, step.threads);
   }
+  pass.fused = arch_.in_blocks() && arch_.norm_fusion == NormFusion::drain && !pass.layer->quantizes;
+  pass.statistics_taken = forward ? layer.fused.forward : layer.fused.backward;
   // Standard batch norm has no unit.
   if (check_ != nullptr && result.saved) check_->run_norm(pass, result, place(step, layer));
 
@@ -314,10 +316,9 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
                             .x_bits = out.gemm.a_bits,
                             .result_bits = out.gemm.c_bits,
                             .gradient_bits = out.gemm.b_bits};
-  if (arch_.in_blocks() && arch_.norm_fusion == NormFusion::drain && !pass.layer->quantizes) {
-    const bool taken = forward ? layer.fused.forward : layer.fused.backward;
-    out.cost = fused_norm_cycles(arch_, streams, pass.direction, taken);
-    out.mapping = taken ? "statistics at the drain" : "statistics in a sweep";
+  if (pass.fused) {
+    out.cost = fused_norm_cycles(arch_, streams, pass.direction, pass.statistics_taken);
+    out.mapping = pass.statistics_taken ? "statistics at the drain" : "statistics in a sweep";
   } else {
     out.cost = norm_cycles(arch_, streams, pass.direction);
     out.cost.tensor_bytes = out.cost.dram_bytes_unique;
