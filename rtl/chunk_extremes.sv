@@ -31,18 +31,23 @@ module chunk_extremes #(
   logic [31:0]          low_d, low_q;
   logic [IndexBits-1:0] argmax_d, argmax_q;
   logic [IndexBits-1:0] argmin_d, argmin_q;
-  logic                 above, below;
+  logic [31:0]          high, low;               // with x_i
+  logic [IndexBits-1:0] argmax, argmin;
 
-  fp_less u_above (
-    .a_i   (high_q),
-    .b_i   (x_i),
-    .less_o(above)
-  );
-
-  fp_less u_below (
-    .a_i   (x_i),
-    .b_i   (low_q),
-    .less_o(below)
+  running_extremes #(
+    .IndexBits(IndexBits)
+  ) u_running (
+    .start_i (position_q == '0),
+    .x_i,
+    .index_i,
+    .high_i  (high_q),
+    .low_i   (low_q),
+    .argmax_i(argmax_q),
+    .argmin_i(argmin_q),
+    .high_o  (high),
+    .low_o   (low),
+    .argmax_o(argmax),
+    .argmin_o(argmin)
   );
 
   assign chunk_end_o = (position_q == chunk_length_i - 1'b1);
@@ -55,14 +60,10 @@ module chunk_extremes #(
     argmin_d   = argmin_q;
     if (take_i) begin
       position_d = (chunk_end_o | channel_end_i) ? '0 : position_q + 1'b1;
-      if (above | (position_q == '0)) begin
-        high_d   = x_i;
-        argmax_d = index_i;
-      end
-      if (below | (position_q == '0)) begin
-        low_d    = x_i;
-        argmin_d = index_i;
-      end
+      high_d     = high;
+      low_d      = low;
+      argmax_d   = argmax;
+      argmin_d   = argmin;
     end
   end
 

@@ -29,18 +29,20 @@ void normalise(std::span<const float> x, float mean, float inv, float gamma, flo
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = f32::fma(normalised(x[i], mean, inv), gamma, beta);
 }
 
+void GradientSums::add(float x_i, float g_i, float gamma, float mean, float inv) {
+  const float xhat = normalised(x_i, mean, inv);
+  const float h_i = f32::mul(gamma, g_i);
+  g = f32::add(g, g_i);
+  g_xhat = f32::add(g_xhat, f32::mul(g_i, xhat));
+  h = f32::add(h, h_i);
+  h_xhat = f32::add(h_xhat, f32::mul(h_i, xhat));
+}
+
 GradientSums gradient_sums(std::span<const float> x, std::span<const float> g, float gamma, float mean,
                            float inv) {
   check_channel(x.size(), g.size());
   GradientSums sums;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const float xhat = normalised(x[i], mean, inv);
-    const float h = f32::mul(gamma, g[i]);
-    sums.g = f32::add(sums.g, g[i]);
-    sums.g_xhat = f32::add(sums.g_xhat, f32::mul(g[i], xhat));
-    sums.h = f32::add(sums.h, h);
-    sums.h_xhat = f32::add(sums.h_xhat, f32::mul(h, xhat));
-  }
+  for (std::size_t i = 0; i < x.size(); ++i) sums.add(x[i], g[i], gamma, mean, inv);
   return sums;
 }
 

@@ -28,6 +28,9 @@ struct GradientSums {
   float g_xhat = 0.0F;
   float h = 0.0F;
   float h_xhat = 0.0F;
+
+  // The next element of the channel.
+  void add(float x_i, float g_i, float gamma, float mean, float inv);
 };
 GradientSums gradient_sums(std::span<const float> x, std::span<const float> g, float gamma, float mean,
                            float inv);

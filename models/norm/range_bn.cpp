@@ -23,31 +23,6 @@ Exact exact_of_positive(long double value) {
   return Exact::integer(false, static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 64);
 }
 
-struct Extremes {
-  float maxima = 0.0F;  // sum over the chunks
-  float minima = 0.0F;
-  std::vector<std::int64_t> argmax;
-  std::vector<std::int64_t> argmin;
-};
-
-Extremes extremes_of(std::span<const float> x, const RangeBnRegisters& registers) {
-  Extremes extremes;
-  const auto n = static_cast<std::int64_t>(x.size());
-  for (std::int64_t first = 0; first < n; first += registers.chunk_length) {
-    std::int64_t highest = first;
-    std::int64_t lowest = first;
-    for (std::int64_t i = first; i < first + registers.chunk_length; ++i) {
-      if (x[i] > x[highest]) highest = i;
-      if (x[i] < x[lowest]) lowest = i;
-    }
-    extremes.maxima = f32::add(extremes.maxima, x[highest]);
-    extremes.minima = f32::add(extremes.minima, x[lowest]);
-    extremes.argmax.push_back(highest);
-    extremes.argmin.push_back(lowest);
-  }
-  return extremes;
-}
-
 }  // namespace
 
 RangeConstant parse_range_constant(std::string_view text) {
@@ -76,15 +51,40 @@ RangeBnRegisters::RangeBnRegisters(std::int64_t n, const RangeBnConfig& config) 
   constant = range_constant(chunk_length, config.constant);
 }
 
+void RangeBnSums::add(float x_i, std::int64_t index, bool begins_chunk, bool ends_chunk) {
+  x = f32::add(x, x_i);
+  has_nan = has_nan || std::isnan(x_i);
+  if (begins_chunk || x_i > high) {
+    high = x_i;
+    argmax = index;
+  }
+  if (begins_chunk || x_i < low) {
+    low = x_i;
+    argmin = index;
+  }
+  if (!ends_chunk) return;
+  maxima = f32::add(maxima, high);
+  minima = f32::add(minima, low);
+}
+
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config) {
   return range_bn_statistics(x, RangeBnRegisters(static_cast<std::int64_t>(x.size()), config));
 }
 
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnRegisters& registers) {
-  Extremes extremes = extremes_of(x, registers);
-  const bool has_nan = std::any_of(x.begin(), x.end(), [](float value) { return std::isnan(value); });
-  return {channel_mean(x), range_bn_inv(extremes.maxima, extremes.minima, has_nan, registers),
-          std::move(extremes.argmax), std::move(extremes.argmin)};
+  RangeBnSums sums;
+  RangeBnSaved saved;
+  for (std::int64_t i = 0; i < std::ssize(x); ++i) {
+    const std::int64_t place = i % registers.chunk_length;
+    const bool ends = place + 1 == registers.chunk_length;
+    sums.add(x[i], i, place == 0, ends);
+    if (!ends) continue;
+    saved.argmax.push_back(sums.argmax);
+    saved.argmin.push_back(sums.argmin);
+  }
+  saved.mean = f32::mul(sums.x, reciprocal_of(std::ssize(x)));
+  saved.inv = range_bn_inv(sums.maxima, sums.minima, sums.has_nan, registers);
+  return saved;
 }
 
 float range_bn_inv(float maxima, float minima, bool has_nan, const RangeBnRegisters& registers) {

@@ -50,6 +50,22 @@ struct RangeBnSaved {
   std::vector<std::int64_t> argmin;
 };
 
+// What the first pass collects of a channel, element by element.
+struct RangeBnSums {
+  float x = 0.0F;
+  float maxima = 0.0F;  // over the chunks that are complete
+  float minima = 0.0F;
+  bool has_nan = false;
+  // Of the chunk so far.
+  float high = 0.0F;
+  float low = 0.0F;
+  std::int64_t argmax = 0;
+  std::int64_t argmin = 0;
+
+  // The next element of the channel: the first one of a chunk, the last one, or neither.
+  void add(float x_i, std::int64_t index, bool begins_chunk, bool ends_chunk);
+};
+
 // The first pass over a channel in stream order; the second is normalise(). A NaN anywhere in x makes inv
 // NaN.
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config);

@@ -11,6 +11,7 @@
 #include "models/random/stream.hpp"
 #include "models/tensor/encoded_tensor.hpp"
 #include "sim/arch/gemm_cycles.hpp"
+#include "sim/machine/drain_statistics.hpp"
 
 namespace mantissa {
 
@@ -28,7 +29,8 @@ struct ArrayFormats {
 
   bool integers() const { return a.is_integer(); }
   int sum_bits() const { return integers() ? int_mac_acc_bits : accumulator.bits(); }
-  int c_bits() const { return integers() ? formats::fp32.bits() : c.bits(); }
+  const Format& result() const { return integers() ? formats::fp32 : c; }  // of what drains
+  int c_bits() const { return result().bits(); }
   bool stochastic() const { return !integers() && c_rounding.stochastic(); }
   friend bool operator==(const ArrayFormats&, const ArrayFormats&) = default;
 };
@@ -68,6 +70,7 @@ struct ArrayRun {
   std::vector<std::uint8_t> flags;   // [m, n], Flags::bits(); of an array of integers: none is raised
   std::uint64_t suppressed_tiles = 0;
   GemmCycles cycles;
+  std::vector<ChannelStatistics> statistics = {};  // of the columns, where the drain has taken them
 };
 
 }  // namespace mantissa

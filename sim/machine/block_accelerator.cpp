@@ -30,7 +30,7 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
         arch_(arch),
         formats_(formats),
         options_(options),
-        units_(arch, formats, options.engine, options.rtl_directory),
+        units_(arch, formats, options),
         dram_("dram", arch, whole_cycle()),
         dma_("dma", arch, whole_cycle()),
         clock_("clock", units_) {
@@ -57,7 +57,8 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
   using Clock = JobClock<BlockUnits, BlockController>;
 
   BlockParts parts() {
-    return {arch_, formats_, units_.array(), units_.lowering(), dma_, dram_, units_.unpacker()};
+    return {arch_, formats_, units_.array(),    units_.lowering(),
+            dma_,  dram_,    units_.unpacker(), units_.statistics()};
   }
 
   // The same job again, with a device that writes a waveform beside the RTL.

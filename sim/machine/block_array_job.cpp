@@ -39,7 +39,32 @@ BlockJob shape_of(const BlockArrayJob& job, const ArrayFormats& formats) {
           .c_bits = job.c_bits != 0 ? job.c_bits : formats.c_bits(),
           .sum_bits = formats.sum_bits(),
           .skip = job.skip,
-          .packed = job.packed};
+          .packed = job.packed,
+          .statistics = job.statistics.kind,
+          .x_bits = job.statistics.x.type().bits()};
+}
+
+// Results of the pass as a tensor [batch, channels, pixels].
+ResultTensor results_of(const BlockArrayJob& job) {
+  const ConvShape& g = job.shape;
+  if (job.pass == Pass::input_gradient) return {g.in_channels, g.in[0] * g.in[1]};
+  return {g.out_channels, g.out[0] * g.out[1]};
+}
+
+void check_statistics(const BlockArrayJob& job, std::int64_t rows, std::int64_t columns) {
+  const DrainStatisticsJob& norm = job.statistics;
+  if (norm.kind == DrainStatistics::none) return;
+  if (job.pass == Pass::weight_gradient)
+    refuse_block_job("a weight gradient has no channels of a batch norm");
+  if (norm.chunks < 1 || job.outputs.rows() % norm.chunks != 0)
+    refuse_block_job(std::to_string(job.outputs.rows()) + " rows in " + std::to_string(norm.chunks) +
+                     " chunks");
+  if (norm.kind == DrainStatistics::forward) return;
+  check_elements("the batch norm's x", norm.x, rows * columns);
+  for (const std::span<const float> numbers : {norm.gamma, norm.mean, norm.inv}) {
+    if (std::ssize(numbers) != columns)
+      refuse_block_job("a batch norm has a gamma, mean and inv per channel");
+  }
 }
 
 void check_job(const BlockArrayJob& job, const Architecture& arch, const ArrayFormats& formats) {
@@ -68,6 +93,7 @@ void check_job(const BlockArrayJob& job, const Architecture& arch, const ArrayFo
   }
   if (job.c_scale < -128 || job.c_scale > 127)
     refuse_block_job("a drain quantizer has scales of -128..127, not " + std::to_string(job.c_scale));
+  check_statistics(job, sides.m, columns);
   const BlockJob shape = shape_of(job, formats);
   if (shape.a_bits < formats.a.bits() || shape.b_bits < formats.b.bits() || shape.c_bits < formats.c_bits())
     refuse_block_job("an element has at least as many bits in memory as its format");

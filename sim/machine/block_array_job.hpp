@@ -25,10 +25,22 @@ struct BlockArrayJob {
   int a_bits = 0;
   int b_bits = 0;
   int c_bits = 0;
+  DrainStatisticsJob statistics = {};
 };
 
 // The job as the closed form sees it.
 BlockJob shape_of(const BlockArrayJob& job, const ArrayFormats& formats);
+
+// Where an element of the results lies, as a tensor [batch, channels, pixels]: rows are (batch, pixel).
+struct ResultTensor {
+  std::int64_t channels = 1;
+  std::int64_t pixels = 1;
+  std::int64_t place(std::int64_t row, std::int64_t column) const {
+    return (row / pixels * channels + column) * pixels + row % pixels;
+  }
+};
+// Not of a weight gradient.
+ResultTensor results_of(const BlockArrayJob& job);
 
 // Throws std::invalid_argument for a job that a machine with this array does not take.
 void check_job(const BlockArrayJob& job, const Architecture& arch, const ArrayFormats& formats);

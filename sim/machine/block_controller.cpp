@@ -13,6 +13,11 @@ BlockPlan checked_plan(const BlockParts& parts, const BlockArrayJob& job) {
   return BlockPlan(parts.arch, shape, job.mapping);
 }
 
+std::optional<StatisticsLanes> lanes_of(const BlockParts& parts, const BlockArrayJob& job) {
+  if (job.statistics.kind == DrainStatistics::none || parts.statistics.count() == 0) return std::nullopt;
+  return std::optional<StatisticsLanes>(std::in_place, parts.statistics, job, parts.formats.result());
+}
+
 }  // namespace
 
 BlockController::BlockController(const BlockParts& parts, const BlockArrayJob& job)
@@ -22,7 +27,8 @@ BlockController::BlockController(const BlockParts& parts, const BlockArrayJob& j
       dequantizer_(parts.formats.integers() ? std::make_unique<BlockDequantizer>(job, plan_) : nullptr),
       feed_(parts, job, plan_, memory_, dequantizer_.get()),
       exchange_(parts, plan_, memory_.c()),
-      drain_(parts, job, plan_, memory_.c(), dequantizer_.get()),
+      lanes_(lanes_of(parts, job)),
+      drain_(parts, job, plan_, memory_.c(), memory_.x(), {dequantizer_.get(), lanes_ ? &*lanes_ : nullptr}),
       elements_before_(elements_taken()) {}
 
 std::uint64_t BlockController::elements_taken() const {
@@ -36,9 +42,12 @@ void BlockController::drive() {
   exchange_.drive();
   parts_.array.offer(offering_);
   parts_.array.take(true);
+  if (lanes_) lanes_->drive();
 }
 
 void BlockController::cycle() {
+  if (lanes_) lanes_->cycle();
+  if (memory_.finished()) return;
   const bool computed_before = !parts_.array.computes();
   if (computed_before) computed_ = feed_.fed();
   const bool beat_fires = offering_ && parts_.array.ready();
@@ -46,8 +55,10 @@ void BlockController::cycle() {
   parts_.array.watch(beat_fires ? &beat : nullptr);
   feed_.cycle(beat_fires);
   counter_.count(kind(beat_fires || !computed_before));
-  memory_.clock({.begun = feed_.begun(), .computed = computed_, .drained = drain_.blocks()});
-  drain_.clock();
+  const BlockMemory::Progress progress{
+      .begun = feed_.begun(), .computed = computed_, .drained = drain_.blocks()};
+  drain_.clock();  // of what has arrived before this cycle
+  memory_.clock(progress);
   exchange_.cycle();
   const bool busy = offering_ || !computed_before || exchange_.done() < feed_.exchanges();
   quiet_ = busy ? 0 : quiet_ + 1;
@@ -76,6 +87,7 @@ ArrayRun BlockController::result() const {
                .flags = drain_.flags(),
                .suppressed_tiles = exchange_.suppressed_tiles(),
                .cycles = feed_.counts()};
+  if (lanes_) run.statistics = lanes_->channels();
   GemmCycles& cycles = run.cycles;
   counter_.add_to(cycles);
   const auto bytes = [](std::uint64_t elements, int bits) { return (elements * bits + 7) / 8; };
@@ -88,6 +100,7 @@ ArrayRun BlockController::result() const {
   cycles.sram_bytes = memory_.buffer_bytes() + bytes(cycles.a_taken, job.a_bits) +
                       bytes(cycles.b_staged, job.b_bits) + bytes(sums, job.sum_bits) +
                       bytes(cycles.drained, job.c_bits);
+  if (memory_.x().needed()) cycles.sram_bytes += bytes(cycles.drained, job.x_bits);
   cycles.tiles = drain_.tiles();
   cycles.steps = static_cast<std::uint64_t>(feed_.begun());
   if (cycles.cycles() != static_cast<std::uint64_t>(cycle_))

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "sim/machine/block_drain.hpp"
 #include "sim/machine/block_exchange.hpp"
@@ -25,12 +26,13 @@ class BlockController {
   // Just before the clock edge that ends it, with the outputs that the array shows.
   void cycle();
   // Nothing has gone into the array for a while, and nothing is in it: its clock may stand still.
+  bool units_rest() const { return quiet_ > 2 && (!lanes_ || lanes_->rests()); }
   // What units with a clock of their own need of the time before the next cycle.
   sc_core::sc_time settle_time() const {
     return parts_.unpacker != nullptr ? parts_.unpacker->time_needed() : sc_core::SC_ZERO_TIME;
   }
-  bool units_rest() const { return quiet_ > 2; }
-  bool finished() const { return memory_.finished(); }
+  // Statistics may come behind the last write-back: those cycles are no longer of the pass.
+  bool finished() const { return memory_.finished() && (!lanes_ || lanes_->done(true)); }
   std::uint64_t cycles() const { return static_cast<std::uint64_t>(cycle_); }
 
   ArrayRun result() const;
@@ -45,6 +47,7 @@ class BlockController {
   std::unique_ptr<BlockDequantizer> dequantizer_;  // of an array of integers
   BlockFeed feed_;
   BlockExchange exchange_;
+  std::optional<StatisticsLanes> lanes_;  // where the drain takes statistics and has units
   BlockDrain drain_;
   CycleCounter counter_{0};
   std::int64_t cycle_ = 0;

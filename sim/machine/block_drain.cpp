@@ -8,12 +8,15 @@
 namespace mantissa {
 
 BlockDrain::BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan,
-                       BlockSumBuffer& c, const BlockDequantizer* dequantizer)
+                       BlockSumBuffer& c, BlockXMemory& x, const DrainParts& with)
     : parts_(parts),
       job_(job),
       plan_(plan),
       c_(c),
-      dequantizer_(dequantizer),
+      dequantizer_(with.dequantizer),
+      x_(x),
+      statistics_(with.statistics),
+      rows_in_a_cycle_(job.statistics.kind == DrainStatistics::none ? parts.arch.sum_rows : 1),
       sides_(sides_of(job.shape, job.pass)),
       quantize_{.to = parts.formats.c,
                 .rounding = parts.formats.c_rounding,
@@ -49,28 +52,33 @@ void BlockDrain::set_lanes() {
   }
 }
 
-// Sum to FP32, bias, quantizer; each with one rounding.
 void BlockDrain::send(std::int64_t row, std::int64_t lane) {
   const std::uint32_t draw = lanes_.empty() ? 0 : lanes_[lane].draw();
   const std::int64_t m = first_row_ + row;
   const std::int64_t n = first_col_ + lane;
   if (m >= block_.row1) return;
   ++elements_;
-  if (dequantizer_ != nullptr) {
-    c_.put_code(blocks_, m, n, fp32_bits(dequantizer_->output(c_.word(blocks_, m, n), m, n)));
-    return;
-  }
+  const std::uint32_t code = dequantizer_ != nullptr
+                                 ? fp32_bits(dequantizer_->output(c_.word(blocks_, m, n), m, n))
+                                 : quantized(m, n, draw);
+  c_.put_code(blocks_, m, n, code);
+  if (statistics_ == nullptr) return;
+  statistics_->drained(lane, m, n, code, x_.needed() ? x_.element(blocks_, m, n) : 0);
+}
+
+// Sum to FP32, bias, quantizer; each with one rounding.
+std::uint32_t BlockDrain::quantized(std::int64_t m, std::int64_t n, std::uint32_t draw) {
   const auto sum = static_cast<std::uint32_t>(c_.word(blocks_, m, n));
   std::uint32_t value = convert(sum, {.from = parts_.formats.accumulator}).code;
   if (!job_.bias.empty()) value = fp32_add(value, fp32_bits(job_.bias[n])).code;
   const Rounded code = convert(value, quantize_, draw);
-  c_.put_code(blocks_, m, n, code.code);
   const Rectangle& all = job_.outputs;
   flags_[(m - all.row0) * all.cols() + n - all.col0] = static_cast<std::uint8_t>(code.flags.bits());
+  return code.code;
 }
 
 void BlockDrain::send_rows() {
-  const std::int64_t end = std::min<std::int64_t>(row_ + parts_.arch.sum_rows, parts_.arch.rows);
+  const std::int64_t end = std::min<std::int64_t>(row_ + rows_in_a_cycle_, parts_.arch.rows);
   const std::int64_t cols = std::min<std::int64_t>(parts_.arch.cols, block_.col1 - first_col_);
   for (; row_ < end; ++row_) {
     for (std::int64_t lane = 0; lane < cols; ++lane) send(row_, lane);
@@ -96,13 +104,14 @@ void BlockDrain::next_tile() {
 }
 
 void BlockDrain::end_block() {
+  x_.forget(blocks_);
   ++blocks_;
   state_ = State::idle;
 }
 
 void BlockDrain::clock() {
   if (state_ == State::idle) {
-    if (blocks_ == plan_.blocks() || !c_.is_complete(blocks_)) return;
+    if (blocks_ == plan_.blocks() || !c_.is_complete(blocks_) || !x_.arrived(blocks_)) return;
     begin();
   }
   if (state_ == State::send) {

@@ -9,15 +9,22 @@
 #include "sim/machine/block_dequantizer.hpp"
 #include "sim/machine/block_parts.hpp"
 #include "sim/machine/block_sum_buffer.hpp"
+#include "sim/machine/block_x_memory.hpp"
+#include "sim/machine/statistics_lanes.hpp"
 
 namespace mantissa {
+
+// What a drain may have, or nullptr.
+struct DrainParts {
+  const BlockDequantizer* dequantizer;  // of an array of integers
+  StatisticsLanes* statistics;          // they get what drains
+};
 
 // Keeps references.
 class BlockDrain {
  public:
-  // `dequantizer`: of an array of integers, or nullptr.
   BlockDrain(const BlockParts& parts, const BlockArrayJob& job, const BlockPlan& plan, BlockSumBuffer& c,
-             const BlockDequantizer* dequantizer);
+             BlockXMemory& x, const DrainParts& with);
 
   // A cycle passes.
   void clock();
@@ -33,6 +40,7 @@ class BlockDrain {
   void set_lanes();
   void send_rows();
   void send(std::int64_t row, std::int64_t lane);
+  std::uint32_t quantized(std::int64_t m, std::int64_t n, std::uint32_t draw);
   void next_tile();
   void end_block();
 
@@ -41,6 +49,9 @@ class BlockDrain {
   const BlockPlan& plan_;
   BlockSumBuffer& c_;
   const BlockDequantizer* dequantizer_;
+  BlockXMemory& x_;
+  StatisticsLanes* statistics_;
+  std::int64_t rows_in_a_cycle_;  // sums of a channel have an order: with statistics it is one
   PassSides sides_;
   Conversion quantize_;
   std::vector<Lfsr> lanes_;  // none: the drain draws nothing

@@ -11,14 +11,17 @@ BlockMemory::BlockMemory(const BlockParts& parts, const BlockArrayJob& job, cons
       plan_(plan),
       a_(plan, GemmSide::a, parts.arch.a_buffer_bytes, "a_buffer"),
       b_(plan, GemmSide::b, parts.arch.b_buffer_bytes, "b_buffer"),
-      c_(parts.arch, plan) {
+      c_(parts.arch, plan),
+      x_(plan, job) {
   const std::vector<std::uint8_t> a = job.packed ? a_.packed_image(job.first) : a_.image(job.first);
   const std::vector<std::uint8_t> b = b_.image(job.second);
   c_address_ = std::ssize(a) + std::ssize(b);
+  const std::int64_t x_address = c_address_ + packed_bytes(plan.job().outputs.elements(), plan.job().c_bits);
   parts.dma.forget();
-  parts.dram.resize(c_address_ + packed_bytes(plan.job().outputs.elements(), plan.job().c_bits));
+  parts.dram.resize(x_address + x_.dram_bytes());
   a_.lay(a, 0, parts.dma);
   b_.lay(b, std::ssize(a), parts.dma);
+  x_.lay(x_address, parts.dma);
   extend_queue();
 }
 
@@ -54,6 +57,8 @@ void BlockMemory::extend_queue() {
     for (const std::int64_t blocks = write_backs_behind(queued_steps_); queued_blocks_ < blocks;
          ++queued_blocks_)
       queue_.push_back({.kind = Kind::write_back, .index = queued_blocks_});
+    if (x_.needed() && plan_.steps()[queued_steps_].opens_block)
+      queue_.push_back({.kind = Kind::load_x, .index = queued_steps_});
     ++queued_steps_;
     if (loads) return;
   }
@@ -63,6 +68,7 @@ void BlockMemory::extend_queue() {
 
 bool BlockMemory::allowed(const Transfer& transfer, const Progress& progress) const {
   if (transfer.kind == Kind::write_back) return progress.drained > transfer.index;
+  if (transfer.kind == Kind::load_x) return progress.begun > transfer.index;
   if (transfer.index == 0) return true;
   return (transfer.early ? progress.begun : progress.computed) >= transfer.index;
 }
@@ -74,6 +80,9 @@ void BlockMemory::issue(const Transfer& transfer) {
       break;
     case Kind::load_b:
       b_.issue_load(transfer.lines, parts_.dma);
+      break;
+    case Kind::load_x:
+      x_.issue_load(plan_.steps()[transfer.index].block, parts_.dma);
       break;
     case Kind::write_back:
       issue_write_back(transfer.index);
@@ -108,6 +117,9 @@ void BlockMemory::end(const Transfer& transfer) {
     case Kind::load_b:
       b_.end_load(transfer.lines, parts_.dma.data());
       break;
+    case Kind::load_x:
+      x_.end_load(plan_.steps()[transfer.index].block, parts_.dma);
+      break;
     case Kind::write_back:
       c_.close(transfer.index);
       ++written_;
@@ -124,7 +136,7 @@ void BlockMemory::clock(const Progress& progress) {
     b_.make_room(room_made_);
   }
   while (!queue_.empty() && parts_.dma.has_room() && allowed(queue_.front(), progress)) {
-    const bool load = queue_.front().kind != Kind::write_back;
+    const bool load = queue_.front().kind == Kind::load_a || queue_.front().kind == Kind::load_b;
     issue(queue_.front());
     flying_.push_back(std::move(queue_.front()));
     queue_.pop_front();
@@ -154,7 +166,7 @@ void BlockMemory::take_unpacked() {
 // The queue reaches to the next load at least.
 bool BlockMemory::loaded(std::int64_t step) const {
   const auto waits = [step](const Transfer& transfer) {
-    return transfer.kind != Kind::write_back && transfer.index <= step;
+    return (transfer.kind == Kind::load_a || transfer.kind == Kind::load_b) && transfer.index <= step;
   };
   return std::none_of(flying_.begin(), flying_.end(), waits) &&
          std::none_of(queue_.begin(), queue_.end(), waits);
@@ -168,7 +180,7 @@ bool BlockMemory::writes_back() const {
 // ------------------------------------------------------------------------------------------------- results
 
 std::uint64_t BlockMemory::tensor_bytes() const {
-  return static_cast<std::uint64_t>(a_.moved_bytes() + b_.moved_bytes() +
+  return static_cast<std::uint64_t>(a_.moved_bytes() + b_.moved_bytes() + x_.moved_bytes() +
                                     packed_bytes(plan_.job().outputs.elements(), plan_.job().c_bits));
 }
 

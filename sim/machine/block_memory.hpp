@@ -9,6 +9,7 @@
 #include "sim/machine/block_operand_memory.hpp"
 #include "sim/machine/block_parts.hpp"
 #include "sim/machine/block_sum_buffer.hpp"
+#include "sim/machine/block_x_memory.hpp"
 
 namespace mantissa {
 
@@ -22,6 +23,10 @@ class BlockMemory {
   const BlockOperandMemory& b() const { return b_; }
   BlockSumBuffer& c() { return c_; }
   const BlockSumBuffer& c() const { return c_; }
+
+  // What the drain needs of a batch norm.
+  BlockXMemory& x() { return x_; }
+  const BlockXMemory& x() const { return x_; }
 
   bool loaded(std::int64_t step) const;
   // The oldest unfinished transfer is a write-back.
@@ -49,7 +54,7 @@ class BlockMemory {
   std::vector<std::uint32_t> results() const;  // [rows, columns] of the job
 
  private:
-  enum class Kind : std::uint8_t { load_a, load_b, write_back };
+  enum class Kind : std::uint8_t { load_a, load_b, load_x, write_back };
   struct Transfer {
     Kind kind = Kind::load_a;
     std::int64_t index = 0;  // step of a load, block of a write-back
@@ -73,6 +78,7 @@ class BlockMemory {
   BlockOperandMemory a_;
   BlockOperandMemory b_;
   BlockSumBuffer c_;
+  BlockXMemory x_;
   std::int64_t c_address_ = 0;
 
   std::int64_t queued_steps_ = 0;  // whose transfers are in the queue, or have been

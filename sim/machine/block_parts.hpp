@@ -7,6 +7,7 @@
 #include "sim/machine/line_unpacker.hpp"
 #include "sim/machine/lowering_slots.hpp"
 #include "sim/machine/queue_dma.hpp"
+#include "sim/machine/unit_lanes.hpp"
 
 namespace mantissa {
 
@@ -18,6 +19,7 @@ struct BlockParts {
   QueueDma& dma;
   Dram& dram;
   LineUnpacker* unpacker;  // nullptr: the machine has none
+  UnitLanes& statistics;   // behind the drain; there may be none
 };
 
 }  // namespace mantissa

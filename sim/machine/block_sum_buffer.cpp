@@ -10,9 +10,12 @@
 namespace mantissa {
 
 BlockSumBuffer::BlockSumBuffer(const Architecture& arch, const BlockPlan& plan) : plan_(plan) {
+  // With statistics of a backward pass an element of x lies beside its sum.
+  const BlockJob& job = plan.job();
+  const int place_bits = job.sum_bits + (job.statistics == DrainStatistics::backward ? job.x_bits : 0);
   std::int64_t largest = 0;
   for (std::int64_t block = 0; block < plan.blocks(); ++block)
-    largest = std::max(largest, packed_bytes(plan.outputs(block).elements(), plan.job().sum_bits));
+    largest = std::max(largest, packed_bytes(plan.outputs(block).elements(), place_bits));
   if (largest > arch.c_buffer_bytes) {
     throw std::invalid_argument(
         fmt::format("c_buffer {} is too small for this mapping: the sums of a block take {} bytes",

@@ -14,29 +14,35 @@ bool packs(const Architecture& arch, const ArrayFormats& formats) {
 }
 
 // Compiles the RTL of an unpacker while nothing has been made yet.
-const Architecture& with_unpacker(const Architecture& arch, const ArrayFormats& formats, Engine engine,
-                                  const std::filesystem::path& rtl_directory) {
-  if (packs(arch, formats) && engine != Engine::systemc)
-    compile_unit("zero_unpacker", unpacker_parameters(arch, formats.a.format()), rtl_directory);
+const Architecture& with_unpacker(const Architecture& arch, const ArrayFormats& formats,
+                                  const AcceleratorOptions& options) {
+  if (packs(arch, formats) && options.engine != Engine::systemc)
+    compile_unit("zero_unpacker", unpacker_parameters(arch, formats.a.format()), options.rtl_directory);
   return arch;
 }
 
 }  // namespace
 
-BlockUnits::BlockUnits(const Architecture& arch, const ArrayFormats& formats, Engine engine,
-                       const std::filesystem::path& rtl_directory, LoweringDevices devices)
-    : arch_(with_unpacker(arch, formats, engine, rtl_directory)),
+BlockUnits::BlockUnits(const Architecture& arch, const ArrayFormats& formats,
+                       const AcceleratorOptions& options, LoweringDevices devices)
+    : arch_(with_unpacker(arch, formats, options)),
       formats_(formats),
-      array_(arch, formats, engine, rtl_directory),
-      lowering_(arch, engine, std::move(devices)) {
+      array_(arch, formats, options.engine, options.rtl_directory),
+      lowering_(arch, options.engine, std::move(devices)),
+      statistics_size_(options.drain_statistics, arch.cols),
+      statistics_(make_statistics_units(options.engine, statistics_size_,
+                                        options.drain_statistics.channels > 0 ? arch.cols : 0,
+                                        options.rtl_directory)) {
   if (packs(arch, formats)) {
-    unpacker_ = std::make_unique<LineUnpacker>("unpacker", arch, formats.a.format(), engine, rtl_directory);
+    unpacker_ = std::make_unique<LineUnpacker>("unpacker", arch, formats.a.format(), options.engine,
+                                               options.rtl_directory);
   }
 }
 
 void BlockUnits::reset(bool active) {
   lowering_.reset(active);
   array_.reset(active);
+  statistics_.reset(active);
   if (unpacker_) unpacker_->reset(active);
 }
 
@@ -47,7 +53,9 @@ std::optional<Mismatch> BlockUnits::compare() {
   differs_ = Unit::addresses;
   if (std::optional<Mismatch> mismatch = lowering_.compare()) return mismatch;
   differs_ = Unit::array;
-  return array_.compare();
+  if (std::optional<Mismatch> mismatch = array_.compare()) return mismatch;
+  differs_ = Unit::statistics;
+  return statistics_.compare();
 }
 
 std::string BlockUnits::different() const {
@@ -58,6 +66,8 @@ std::string BlockUnits::different() const {
       return "lowering_unit";
     case Unit::array:
       return block_array_name(formats_);
+    case Unit::statistics:
+      return statistics_.name() + ", lane " + std::to_string(statistics_.different_lane());
   }
   throw std::logic_error("no such unit");
 }
@@ -77,6 +87,9 @@ std::unique_ptr<UnitRecording> BlockUnits::record(const std::filesystem::path& r
     }
     case Unit::array:
       return recording(array_.slot(), compile_block_array(arch_, formats_, rtl_directory, true));
+    case Unit::statistics:
+      return recording(statistics_.lane(statistics_.different_lane()),
+                       compile_statistics_unit(statistics_size_, rtl_directory, true));
   }
   throw std::logic_error("no such unit");
 }

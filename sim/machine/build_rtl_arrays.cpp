@@ -12,6 +12,7 @@
 #include "sim/machine/lowering_slots.hpp"
 #include "sim/machine/rtl_array.hpp"
 #include "sim/machine/rtl_norm.hpp"
+#include "sim/machine/statistics_lanes.hpp"
 #include "sim/machine/update_lanes.hpp"
 
 namespace mantissa {
@@ -96,9 +97,9 @@ std::string build_update_unit(Rounding rounding) {
   return "weight_update, " + rounding.name();
 }
 
-// The arrays, those of blocks, then the batch norm units and those of weights.
+// The arrays, those of blocks, the batch norm units, those of weights, and the one behind a drain.
 constexpr std::size_t things =
-    std::size(builds) + std::size(block_builds) + std::size(norm_units) + std::size(updates);
+    std::size(builds) + std::size(block_builds) + std::size(norm_units) + std::size(updates) + 1;
 
 std::string build_thing(std::size_t index) {
   if (index < std::size(builds)) return build_array(builds[index]);
@@ -106,7 +107,10 @@ std::string build_thing(std::size_t index) {
   if (index < std::size(block_builds)) return build_block_array(block_builds[index]);
   index -= std::size(block_builds);
   if (index < std::size(norm_units)) return build_norm_unit(norm_units[index]);
-  return build_update_unit(updates[index - std::size(norm_units)]);
+  index -= std::size(norm_units);
+  if (index < std::size(updates)) return build_update_unit(updates[index]);
+  compile_statistics_unit({});
+  return "norm_statistics";
 }
 
 std::string build_one(std::size_t index) {

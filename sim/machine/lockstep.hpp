@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/machine/drain_statistics.hpp"
 #include "sim/machine/engine.hpp"
 #include "sim/units/mismatch.hpp"
 
@@ -18,6 +19,8 @@ struct AcceleratorOptions {
   std::filesystem::path rtl_directory = {};
   // Where a lockstep run that finds a difference writes the waveform of it; empty: nowhere.
   std::filesystem::path wave = {};
+  // Of the second machine: units behind the drain take the statistics that a job asks for.
+  DrainRoom drain_statistics = {};
 };
 
 // What it takes to get to the difference again.

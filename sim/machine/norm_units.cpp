@@ -8,11 +8,10 @@
 #include "sim/units/unit_makers.hpp"
 
 namespace mantissa {
-namespace {
 
 // Both units have four outputs: what a result is comes before its numbers.
-UnitLanes::Kind kind_of(NormDirection direction, int index_bits, Engine engine,
-                        const std::filesystem::path& rtl_directory) {
+UnitLanes::Kind norm_unit_kind(NormDirection direction, int index_bits, Engine engine,
+                               const std::filesystem::path& rtl_directory) {
   const auto make = [=](const char* name) {
     const UnitParameters parameters{{"IndexBits", index_bits}};
     return direction == NormDirection::forward ? make_range_bn_forward(name, parameters)
@@ -25,14 +24,12 @@ UnitLanes::Kind kind_of(NormDirection direction, int index_bits, Engine engine,
           .watched = {{0, "result"}, {1, "result"}, {2, "result"}, {3, "result"}}};
 }
 
-}  // namespace
-
 // What can fail comes before the first module: SystemC does not take one back.
 NormUnits::NormUnits(const Architecture& arch, const NormSize& size, Engine engine,
                      const std::filesystem::path& rtl_directory)
     : NormUnits(std::min<std::int64_t>(arch.norm_lanes, size.channels), norm_index_bits(size), engine,
-                kind_of(NormDirection::forward, norm_index_bits(size), engine, rtl_directory),
-                kind_of(NormDirection::backward, norm_index_bits(size), engine, rtl_directory)) {}
+                norm_unit_kind(NormDirection::forward, norm_index_bits(size), engine, rtl_directory),
+                norm_unit_kind(NormDirection::backward, norm_index_bits(size), engine, rtl_directory)) {}
 
 NormUnits::NormUnits(std::int64_t lanes, int index_bits, Engine engine, UnitLanes::Kind forward,
                      UnitLanes::Kind backward)

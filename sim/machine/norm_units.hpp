@@ -32,6 +32,10 @@ struct NormBackwardPorts {
   enum Output { gradients, first, second, last };
 };
 
+// Throws what compiling RTL throws.
+UnitLanes::Kind norm_unit_kind(NormDirection direction, int index_bits, Engine engine,
+                               const std::filesystem::path& rtl_directory);
+
 class NormUnits {
  public:
   // Inside of a module's constructor, as UnitSlot. Throws what compiling RTL throws.

@@ -33,8 +33,7 @@ CompiledDevice compile_update_unit(Rounding rounding, const std::filesystem::pat
   return compile_unit("weight_update", parameters_for(rounding), rtl_directory, wave);
 }
 
-UnitLanes make_update_units(Engine engine, Rounding rounding, std::int64_t lanes,
-                            const std::filesystem::path& rtl_directory) {
+UnitLanes::Kind update_units(Engine engine, Rounding rounding, const std::filesystem::path& rtl_directory) {
   UnitLanes::Kind kind{
       .name = "weight_update",
       .systemc = [rounding](const char* name) { return make_weight_update(name, parameters_for(rounding)); },
@@ -43,7 +42,7 @@ UnitLanes make_update_units(Engine engine, Rounding rounding, std::int64_t lanes
                   {Ports::flags, "flags"},
                   {Ports::nonfinite, "nonfinite"}}};
   if (engine != Engine::systemc) kind.rtl = compile_update_unit(rounding, rtl_directory).object;
-  return {engine, std::move(kind), lanes};
+  return kind;
 }
 
 UpdateLanes::UpdateLanes(UnitLanes& units, const UpdateJob& job)

@@ -14,9 +14,8 @@ namespace mantissa {
 // The unit compiled as RTL; as compile_unit, which has the directory.
 CompiledDevice compile_update_unit(Rounding rounding, const std::filesystem::path& rtl_directory = {},
                                    bool wave = false);
-// One per lane, for one rounding of the weights. Throws what compiling RTL throws.
-UnitLanes make_update_units(Engine engine, Rounding rounding, std::int64_t lanes,
-                            const std::filesystem::path& rtl_directory);
+// For one rounding of the weights. Throws what compiling RTL throws.
+UnitLanes::Kind update_units(Engine engine, Rounding rounding, const std::filesystem::path& rtl_directory);
 
 // Of one job, which is kept as a reference.
 class UpdateLanes : public UnitStreamLanes {

@@ -3,8 +3,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "sim/machine/job_clock.hpp"
-#include "sim/machine/stream_controller.hpp"
+#include "sim/machine/stream_bed.hpp"
 #include "sim/machine/update_lanes.hpp"
 
 namespace mantissa {
@@ -63,68 +62,30 @@ UpdateRun update_of(const StreamRun& stream) {
 
 }  // namespace
 
-class UpdateMachine::Machine : public sc_core::sc_module {
+class UpdateMachine::Machine {
  public:
-  Machine(const sc_core::sc_module_name& name, const Architecture& arch, Rounding rounding,
-          const AcceleratorOptions& options)
-      : sc_module(name),
-        arch_(arch),
-        rounding_(rounding),
-        options_(options),
-        units_(make_update_units(options.engine, rounding, arch.update_lanes, options.rtl_directory)),
-        dram_("dram", arch, whole_cycle()),
-        dma_("dma", arch, whole_cycle()),
-        clock_("clock", units_) {
-    dma_.socket.bind(dram_.socket);
-  }
+  Machine(const Architecture& arch, Rounding rounding, const AcceleratorOptions& options)
+      : rounding_(rounding),
+        bed_(sc_core::sc_gen_unique_name("update_machine"), arch,
+             update_units(options.engine, rounding, options.rtl_directory), arch.update_lanes, options,
+             [=] { return compile_update_unit(rounding, options.rtl_directory, true); }) {}
 
   UpdateRun run(const UpdateJob& job) {
     check_job(job, rounding_);
-    finish_elaboration();
-    UpdateLanes lanes(units_, job);
-    StreamController controller(lanes, parts(), stream_of(job, arch_), inputs_of(job));
-    if (clock_.run(controller)) return update_of(controller.result());
-    LockstepDifference difference{.unit = units_.name() + ", lane " + std::to_string(units_.different_lane()),
-                                  .mismatch = *clock_.difference(),
-                                  .seed = job.draws.run_seed};
-    if (!options_.wave.empty()) {
-      record(job, difference.mismatch.cycle + cycles_past_difference);
-      difference.wave = options_.wave;
-    }
-    throw LockstepError(std::move(difference));
+    const StreamInputs inputs{packed(job.gradient, job.gradient_format.bits()),
+                              packed(job.weights, formats::fp16.bits()),
+                              packed(job.momentum, formats::fp32.bits())};
+    const auto lanes = [&job](UnitLanes& units) { return std::make_unique<UpdateLanes>(units, job); };
+    return update_of(bed_.run(lanes, stream_of(job, bed_.architecture()), inputs, job.draws.run_seed));
   }
 
  private:
-  using Clock = JobClock<UnitLanes, StreamController>;
-
-  StreamParts parts() { return {arch_, dma_, dram_}; }
-  static StreamInputs inputs_of(const UpdateJob& job) {
-    return {packed(job.gradient, job.gradient_format.bits()), packed(job.weights, formats::fp16.bits()),
-            packed(job.momentum, formats::fp32.bits())};
-  }
-
-  // The same job again, with a device that writes a waveform beside the RTL of the lane.
-  void record(const UpdateJob& job, std::uint64_t cycles) {
-    const UnitRecording recording(units_.lane(units_.different_lane()),
-                                  compile_update_unit(rounding_, options_.rtl_directory, true).object,
-                                  options_.wave);
-    UpdateLanes lanes(units_, job);
-    StreamController controller(lanes, parts(), stream_of(job, arch_), inputs_of(job));
-    clock_.run(controller, cycles, Clock::Compare::no);
-  }
-
-  Architecture arch_;
   Rounding rounding_;
-  AcceleratorOptions options_;
-  UnitLanes units_;
-  Dram dram_;
-  QueueDma dma_;
-  Clock clock_;
+  StreamBed bed_;
 };
 
 UpdateMachine::UpdateMachine(const Architecture& arch, Rounding rounding, const AcceleratorOptions& options)
-    : machine_(std::make_unique<Machine>(sc_core::sc_gen_unique_name("update_machine"),
-                                         checked(arch, rounding, options.engine), rounding, options)) {}
+    : machine_(std::make_unique<Machine>(checked(arch, rounding, options.engine), rounding, options)) {}
 
 UpdateMachine::~UpdateMachine() = default;
 

@@ -8,35 +8,25 @@
 
 #include "models/mac/stream_id.hpp"
 #include "sim/arch/block_mapper.hpp"
+#include "sim/replay/block_check_job.hpp"
 #include "sim/replay/difference.hpp"
 #include "sim/replay/pass_cost.hpp"
 #include "sim/replay/sampled_tiles.hpp"
 
 namespace mantissa::replay {
 
-// One pass, and what it must give.
-struct BlockCheck::Check {
-  const GemmPass& pass;
-  const GemmPassResult& result;
-  const LayerPlan& plan;
-  const Step& step;
-  const std::string& what;
-  ArrayFormats formats;
-  std::vector<std::uint32_t> codes;  // [groups, m, n]
-  BlockCounts counts;
-  std::vector<std::uint32_t> packed_rows;
-  std::vector<float> bias;
-};
-
-BlockCheck::BlockCheck(const Architecture& arch, const std::vector<ArrayFormats>& arrays,
-                       CheckOptions options)
+BlockCheck::BlockCheck(const Architecture& arch, const MachineNeeds& needs, CheckOptions options)
     : arch_(arch), options_(std::move(options)) {
   arch_.check_simulated();
-  for (const ArrayFormats& formats : arrays) {
-    machines_.push_back(std::make_unique<BlockAccelerator>(
-        arch, formats,
-        AcceleratorOptions{
-            .engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave}));
+  DrainRoom room;
+  if (needs.drained) room = {needs.drained->channels, needs.drained->elements};
+  for (const ArrayFormats& formats : needs.arrays) {
+    machines_.push_back(
+        std::make_unique<BlockAccelerator>(arch, formats,
+                                           AcceleratorOptions{.engine = parse_engine(options_.engine),
+                                                              .rtl_directory = options_.rtl,
+                                                              .wave = options_.wave,
+                                                              .drain_statistics = room}));
   }
 }
 
@@ -89,7 +79,8 @@ void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
                                 .c_scale = result.drain_scale,
                                 .skip = job.skip,
                                 .packed = job.packed,
-                                .draws = plan.draws(step, pass.pass, RandomUnit::drain_quantizer)};
+                                .draws = plan.draws(step, pass.pass, RandomUnit::drain_quantizer),
+                                .statistics = statistics_job(check, outputs)};
   const std::string place = fmt::format("{}, {}, outputs {}..{} x {}..{}", what, name_of(pass.pass),
                                         outputs.row0, outputs.row1, outputs.col0, outputs.col1);
   ArrayRun run;
@@ -114,6 +105,7 @@ void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
                       options_.engine, place, row, col, actual, wanted, again(options_)));
     }
   }
+  compare_statistics(check, array_job, run.statistics, place);
   if (expected.cost.cycles == run.cycles) return;
   throw Difference(fmt::format("MISMATCH between engine {} and the closed form, {}, mapping {}\n{}{}",
                                options_.engine, place, text_of(expected),

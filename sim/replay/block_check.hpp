@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/machine/block_accelerator.hpp"
+#include "sim/replay/cross_check.hpp"
 #include "sim/replay/gemm_pass.hpp"
 #include "sim/replay/simulated_check.hpp"
 
@@ -14,7 +15,7 @@ namespace mantissa::replay {
 
 class BlockCheck {
  public:
-  BlockCheck(const Architecture& arch, const std::vector<ArrayFormats>& arrays, CheckOptions options);
+  BlockCheck(const Architecture& arch, const MachineNeeds& needs, CheckOptions options);
 
   // A whole pass in one job, or single tiles that are sampled. Throws Difference.
   void run(const GemmPass& pass, const GemmPassResult& result, const LayerPlan& plan, const Step& step,
@@ -25,6 +26,10 @@ class BlockCheck {
   struct Check;
   void run_part(const Check& check, const Rectangle& outputs);
   BlockAccelerator& machine(const ArrayFormats& formats) const;
+  DrainStatisticsJob statistics_job(const Check& check, const Rectangle& outputs) const;
+  // Of a batch norm, by the golden sums over the golden results.
+  void compare_statistics(const Check& check, const BlockArrayJob& job,
+                          const std::vector<ChannelStatistics>& actual, const std::string& place) const;
 
   Architecture arch_;
   CheckOptions options_;

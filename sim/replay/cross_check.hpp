@@ -18,7 +18,8 @@ namespace mantissa::replay {
 // All that a replay will ask of the machine.
 struct MachineNeeds {
   std::vector<ArrayFormats> arrays;
-  std::optional<NormSize> norm;  // none: no layer is a Range BN
+  std::optional<NormSize> norm;     // none: no layer is a Range BN
+  std::optional<NormSize> drained;  // of the norms whose statistics drains take
 };
 
 class CrossCheck {

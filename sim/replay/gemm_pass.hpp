@@ -16,6 +16,14 @@
 
 namespace mantissa::replay {
 
+// The batch norm whose backward pass takes its sums at a drain: its x, and one number per channel.
+struct DrainedNorm {
+  std::optional<RecordedOperand> x = std::nullopt;
+  std::vector<float> gamma = {};
+  std::vector<float> mean = {};
+  std::vector<float> inv = {};
+};
+
 struct GemmPass {
   ConvShape geometry;
   Pass pass = Pass::forward;
@@ -27,6 +35,8 @@ struct GemmPass {
   bool packed = false;
   DrainStatistics statistics = DrainStatistics::none;
   int x_bits = 8;
+  std::int64_t chunks = 1;            // of statistics of a forward pass
+  const DrainedNorm* norm = nullptr;  // for statistics of a backward pass, where a machine runs
 };
 
 struct GemmPassResult {

@@ -109,7 +109,8 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
                 .second = &w,
                 .bias = bias,
                 .skip = arch_.skip_forward,
-                .statistics = statistics_of(layer, Pass::forward)};
+                .statistics = statistics_of(layer, Pass::forward),
+                .chunks = layer.fused.chunks};
   run_pass(step, layer, pass, {&x, &w});
 
   if (!recorded(step, layer, Role::grad_output)) {
@@ -124,7 +125,8 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
           .second = &w,
           .skip = arch_.skip_gradients,
           .statistics = statistics_of(layer, Pass::input_gradient),
-          .x_bits = layer.fused.x_bits};
+          .x_bits = layer.fused.x_bits,
+          .norm = &norm_};
   const bool both = layer.layer->input_gradient;
   if (both) run_pass(step, layer, pass, {&g});
   pass.pass = Pass::weight_gradient;
@@ -249,7 +251,7 @@ void LayerReplay::run_norm(const Step& step, PlannedLayer& layer) {
     note(step, layer, "left out, its " + std::string(name_of(role)) + " is not recorded");
     return;
   }
-  const RecordedOperand x = operand(step, layer, layer.plan.input());
+  RecordedOperand x = operand(step, layer, layer.plan.input());
   const std::vector<float> gamma = values(step, layer, Role::gamma);
   const std::vector<float> beta = values(step, layer, Role::beta);
   const NormShape shape = *norm_shape_of(trace_, step.number, *layer.layer);
@@ -273,6 +275,13 @@ void LayerReplay::run_norm(const Step& step, PlannedLayer& layer) {
                       .gradient_draws = layer.plan.draws(step, Pass::input_gradient,
                                                          RandomUnit::gemmlowp_quantizer, Operand::a)};
   finish_norm(step, layer, pass, norm_backward(norm, g, forward, pass.gradient_draws, step.threads), g);
+  if (check_ == nullptr || !layer.fused.backward) return;
+  norm_ = {std::move(x), gamma, {}, {}};
+  for (std::int64_t channel = 0; channel < shape.channels; ++channel) {
+    const bool range = forward.saved.has_value();
+    norm_.mean.push_back(range ? forward.saved->channels[channel].mean : forward.standard[channel].mean);
+    norm_.inv.push_back(range ? forward.saved->channels[channel].inv : forward.standard[channel].inv);
+  }
 }
 
 void LayerReplay::drain_norm(const Step& step, PlannedLayer& layer, const TensorFormat& format, Role role,
@@ -308,6 +317,8 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
     own_results_.compare(step.number, *layer.layer, role, result.values);
     out.accuracy = measure_accuracy<double>(result.values, result.reference, Grid{}, step.threads);
   }
+  pass.fused = arch_.in_blocks() && arch_.norm_fusion == NormFusion::drain && !pass.layer->quantizes;
+  pass.statistics_taken = forward ? layer.fused.forward : layer.fused.backward;
   // Standard batch norm has no unit.
   if (check_ != nullptr && result.saved) check_->run_norm(pass, result, place(step, layer));
 
@@ -322,10 +333,9 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
                             .x_bits = out.gemm.a_bits,
                             .result_bits = out.gemm.c_bits,
                             .gradient_bits = out.gemm.b_bits};
-  if (arch_.in_blocks() && arch_.norm_fusion == NormFusion::drain && !pass.layer->quantizes) {
-    const bool taken = forward ? layer.fused.forward : layer.fused.backward;
-    out.cost = fused_norm_cycles(arch_, streams, pass.direction, taken);
-    out.mapping = taken ? "statistics at the drain" : "statistics in a sweep";
+  if (pass.fused) {
+    out.cost = fused_norm_cycles(arch_, streams, pass.direction, pass.statistics_taken);
+    out.mapping = pass.statistics_taken ? "statistics at the drain" : "statistics in a sweep";
   } else {
     out.cost = norm_cycles(arch_, streams, pass.direction);
     out.cost.tensor_bytes = out.cost.dram_bytes_unique;

@@ -67,6 +67,7 @@ class LayerReplay {
   OwnResults own_results_;
   StagingTable staging_;
   ActionCounts actions_;
+  DrainedNorm norm_;  // the last one, for the machine that runs the layer behind it
 };
 
 }  // namespace mantissa::replay

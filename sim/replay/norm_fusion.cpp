@@ -35,8 +35,10 @@ void fuse_norms(const trace::Trace& trace, const Architecture& arch, std::vector
     if (!shape || norm.plan.norm_quantizes() || !recorded(trace, norm, Role::gamma) ||
         !recorded(trace, norm, Role::beta))
       continue;
-    if (i > 0 && makes_x(trace, layers[i - 1], *shape))
+    if (i > 0 && makes_x(trace, layers[i - 1], *shape)) {
       norm.fused.forward = layers[i - 1].fused.forward = true;
+      layers[i - 1].fused.chunks = norm.plan.norm(shape->per_channel()).range.channel.chunks;
+    }
     if (i + 1 == layers.size() || !recorded(trace, norm, Role::grad_output)) continue;
     if (!makes_g(trace, layers[i + 1], *shape)) continue;
     norm.fused.backward = layers[i + 1].fused.backward = true;

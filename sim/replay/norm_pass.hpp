@@ -40,6 +40,9 @@ struct NormPass {
   DrawSource gradient_draws = {};      // of the 8-bit mode's quantizer of g
   std::optional<Conversion> drain = std::nullopt;
   DrawSource drain_draws = {};
+  // What is left of a fused norm is a stream, and a drain or a sweep has taken its statistics.
+  bool fused = false;
+  bool statistics_taken = false;
 };
 
 // What one pass gives: y or dx in FP32, before the quantizer, and the same in FP64 on the recorded numbers.

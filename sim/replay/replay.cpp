@@ -53,13 +53,11 @@ std::int64_t images_of(const trace::Trace& trace, std::uint32_t step) {
 }
 
 // The units are as many and as long as the largest layers want them.
-void add_norm(const trace::Trace& trace, std::uint32_t step, const trace::Layer& layer, MachineNeeds& needs) {
-  const std::optional<NormShape> shape = norm_shape_of(trace, step, layer);
-  if (!shape) return;
-  NormSize size = needs.norm.value_or(NormSize{});
-  size.channels = std::max(size.channels, shape->channels);
-  size.elements = std::max(size.elements, shape->batch * shape->spatial);
-  needs.norm = size;
+void add_norm(const NormShape& shape, std::optional<NormSize>& needed) {
+  NormSize size = needed.value_or(NormSize{});
+  size.channels = std::max(size.channels, shape.channels);
+  size.elements = std::max(size.elements, shape.per_channel());
+  needed = size;
 }
 
 // Elements that may be in memory for every thread.
@@ -170,7 +168,10 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
         if (std::find(needs.arrays.begin(), needs.arrays.end(), array) == needs.arrays.end())
           needs.arrays.push_back(array);
       }
-      if (recipe.norm.kind == NormRule::Kind::range) add_norm(trace, step, *planned.layer, needs);
+      if (const std::optional<NormShape> norm = norm_shape_of(trace, step, *planned.layer)) {
+        if (recipe.norm.kind == NormRule::Kind::range) add_norm(*norm, needs.norm);
+        if (planned.fused.forward || planned.fused.backward) add_norm(*norm, needs.drained);
+      }
       layers.push_back(std::move(planned));
     }
     report.steps.push_back({step, images_of(trace, step)});

@@ -58,7 +58,7 @@ class SimulatedCheck : public CrossCheck {
     check_recipe(recipe, arch, options_.engine);
     arch_ = arch;
     if (arch.in_blocks()) {
-      blocks_ = std::make_unique<BlockCheck>(arch, needs.arrays, options_);
+      blocks_ = std::make_unique<BlockCheck>(arch, needs, options_);
     } else {
       pool_ = std::make_unique<ArrayPool>(
           arch, needs.arrays,

@@ -17,6 +17,18 @@ std::set<std::int64_t> sampled(std::int64_t groups, std::int64_t wanted) {
   return chosen;
 }
 
+EncodedTensor first_elements(const EncodedTensor& tensor, std::size_t count,
+                             std::vector<std::uint8_t>& storage) {
+  return tensor.visit(Overloaded{
+      [&](const EncodedTensor::Fp32& x) { return EncodedTensor::fp32(x.values.get().first(count)); },
+      [&](const EncodedTensor::Codes& x) {
+        return EncodedTensor::codes(x.as_codes(storage).first(count), x.format, x.scale);
+      },
+      [&](const EncodedTensor::Integers& x) {
+        return EncodedTensor::integers(x.q.get().first(count), x.range);
+      }});
+}
+
 std::string hex(float value) { return Bits(32, fp32_bits(value)).hex(); }
 
 }  // namespace
@@ -26,7 +38,12 @@ SimulatedNorm::SimulatedNorm(const Architecture& arch, const NormSize& size, Che
       options_(std::move(options)),
       machine_(
           arch, size,
-          {.engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave}) {}
+          {.engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave}) {
+  if (!arch.in_blocks() || arch.norm_fusion != NormFusion::drain) return;
+  const AcceleratorOptions unit{
+      .engine = parse_engine(options_.engine), .rtl_directory = options_.rtl, .wave = options_.wave};
+  stream_ = std::make_unique<NormStreamMachine>(arch, unit);
+}
 
 void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const std::string& what) {
   const NormLayer& layer = *pass.layer;
@@ -43,6 +60,7 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
               .saved = result.saved->channels,
               .drain = pass.drain,
               .draws = pass.drain_draws};
+  if (pass.fused && pass.direction == NormDirection::forward) run_stream(pass, result, job.x, what);
   if (pass.direction == NormDirection::backward)
     job.g = norm_stream(layer, *pass.g, config.gradient_rounding, pass.gradient_draws, 1);
   const std::int64_t lanes = arch_.norm_lanes;
@@ -58,6 +76,40 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
     part.channels = std::min(lanes, job.channels - part.first_channel);
     part.inv_range = result.saved->inv_range;
     run_job(pass, result, part, what);
+  }
+}
+
+void SimulatedNorm::run_stream(const NormPass& pass, const NormResult& result, const EncodedTensor& x,
+                               const std::string& what) {
+  NormShape shape = pass.layer->shape;
+  if (options_.sample != 0 && shape.batch > 1 && shape.spatial > 1) shape.batch = 1;
+  std::vector<std::uint8_t> storage;
+  const NormStreamJob job{
+      .shape = shape,
+      .x = first_elements(x, static_cast<std::size_t>(shape.per_channel() * shape.channels), storage),
+      .gamma = result.saved->gamma,
+      .beta = result.saved->beta,
+      .saved = result.saved->channels,
+      .drain = pass.drain,
+      .draws = pass.drain_draws,
+      .statistics_taken = pass.statistics_taken};
+  const std::string place = what + ", forward, second sweep";
+  try {
+    const NormStreamRun run = stream_->run(job);
+    for (std::size_t i = 0; i < run.codes.size(); ++i) {
+      const std::uint32_t expected = result.codes.empty() ? fp32_bits(result.values[i]) : result.codes[i];
+      if (expected == run.codes[i]) continue;
+      differs(place, "element " + std::to_string(i) + " is code " + std::to_string(run.codes[i]) +
+                         ", expected " + std::to_string(expected));
+    }
+    const GemmCycles expected = stream_cycles(arch_, stream_of(arch_, job));
+    if (expected == run.cycles) return;
+    throw Difference("MISMATCH between engine " + options_.engine + " and the closed form, " + place + "\n" +
+                     cost_text(expected, run.cycles) + again(options_));
+  } catch (const LockstepError& error) {
+    throw Difference(lockstep_text(error.difference(), place, "pass") + again(options_));
+  } catch (const UnitFailure& error) {
+    differs(place, error.what());
   }
 }
 

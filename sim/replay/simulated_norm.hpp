@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "sim/machine/norm_machine.hpp"
+#include "sim/machine/norm_stream.hpp"
 #include "sim/replay/norm_pass.hpp"
 #include "sim/replay/simulated_check.hpp"
 
@@ -19,6 +21,9 @@ class SimulatedNorm {
   std::uint64_t groups_run() const { return groups_run_; }
 
  private:
+  // The second sweep of a fused norm, of the first image where single groups are sampled.
+  void run_stream(const NormPass& pass, const NormResult& result, const EncodedTensor& x,
+                  const std::string& what);
   void run_job(const NormPass& pass, const NormResult& result, const NormJob& job, const std::string& what);
   void compare(const NormResult& result, const NormJob& job, const NormRun& run,
                const std::string& place) const;
@@ -27,6 +32,7 @@ class SimulatedNorm {
   Architecture arch_;
   CheckOptions options_;
   NormMachine machine_;
+  std::unique_ptr<NormStreamMachine> stream_;  // with norm_fusion: drain
   std::uint64_t groups_run_ = 0;
 };
 

@@ -18,7 +18,8 @@ namespace mantissa::replay {
 struct FusedNorms {
   bool forward = false;
   bool backward = false;
-  int x_bits = 8;  // of the norm's x, which the drain of the input gradient needs
+  int x_bits = 8;           // of the norm's x, which the drain of the input gradient needs
+  std::int64_t chunks = 1;  // of the norm behind the forward pass
 };
 
 struct PlannedLayer {

@@ -28,6 +28,7 @@ UnitMaker make_int_mac;
 UnitMaker make_lfsr;
 UnitMaker make_lowering_unit;
 UnitMaker make_mac_array;
+UnitMaker make_norm_statistics;
 UnitMaker make_quantizer;
 UnitMaker make_range_bn_backward;
 UnitMaker make_range_bn_forward;

@@ -289,8 +289,8 @@ TEST(LongReplay, EnginesRunEveryTileAndGroup) {
 
 // The shipped trace with a fault in the unit that finds the ranges: ties make it show.
 TEST(Replay, AFaultInANormUnitStopsTheRun) {
-  const FaultyRtl rtl("chunk_extremes.sv", "if (above | (position_q == '0))",
-                      "if (above | (high_q == x_i) | (position_q == '0))");
+  const FaultyRtl rtl("running_extremes.sv", "if (above | start_i)",
+                      "if (above | (high_i == x_i) | start_i)");
   const Scratch scratch;
   const std::string arch = written(scratch, "small.yaml", "name: small\nrows: 4\ncols: 4\n");
   std::string command = "mantissa replay " + cnn;

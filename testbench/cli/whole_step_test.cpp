@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <string>
 #include <tuple>
@@ -123,6 +124,50 @@ TEST(WholeStep, EnginesUpdateWeights) {
     EXPECT_EQ(report["layers"], fast["layers"]) << engine;
     if (std::string(engine) != "systemc") continue;
     EXPECT_GT(report["sampled_tiles"], replay(arguments)["sampled_tiles"]) << "no update was simulated";
+  }
+}
+
+// A small machine with an array that comes with the build, and Range BN in FP32, in chunks.
+std::vector<std::string> fused_range_norms(const Scratch& scratch) {
+  std::string recipe = contents(MANTISSA_SOURCE_DIR "/sim/configs/recipes/fp8.yaml");
+  const std::size_t begin = recipe.find("\nnorm:") + 1;
+  recipe.replace(begin, recipe.find('\n', begin) - begin, "norm: {kind: range, chunks: 4, constant: paper}");
+  const std::string path = scratch.path() + "/range.yaml";
+  std::ofstream(path) << recipe;
+  return with({cnn, "--steps", "20", "--recipe", path},
+              {"mapping=auto", "norm_fusion=drain", "rows=4", "cols=4", "window=4", "depth=2", "port=4"});
+}
+
+// Engines compare the drains' sums and extremes with the golden ones, and cycles with the closed form.
+TEST(WholeStep, EnginesTakeStatisticsAtTheDrain) {
+  const Scratch scratch;
+  const std::vector<std::string> range = fused_range_norms(scratch);
+  const std::vector<std::string> standard =
+      with({cnn, "--steps", "20", "--recipe", "fp8"}, {"mapping=auto", "norm_fusion=drain"});
+  for (const auto& [base, engine, sample] :
+       {std::tuple(range, "systemc", "0"), std::tuple(range, "rtl", "4"), std::tuple(range, "lockstep", "4"),
+        std::tuple(standard, "systemc", "0")}) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--engine", engine, "--sample", sample});
+    const Json report = replay(arguments);
+    ASSERT_TRUE(report.contains("layers")) << engine;
+    EXPECT_EQ(report["layers"], replay(base)["layers"]) << engine;
+    EXPECT_EQ(passes_of_first_step(report)[LayerPass("stem.bn", "forward")]["mapping"],
+              "statistics at the drain");
+  }
+}
+
+TEST(WholeStep, AFaultBehindTheDrainStopsTheRun) {
+  const FaultyRtl rtl("norm_statistics.sv", "? h : high", "? h : low");
+  const Scratch scratch;
+  std::string command = "mantissa replay --sample 4 --rtl " + rtl.directory().string();
+  for (const std::string& argument : fused_range_norms(scratch)) command.append(" ").append(argument);
+  for (const auto& [engine, message] :
+       {std::pair("lockstep", "MISMATCH between SystemC and RTL in norm_statistics, lane "),
+        std::pair("rtl", "MISMATCH between engine rtl and the golden model, step 20, layer ")}) {
+    const Finished run = run_in_scratch(command + " --engine " + engine + "; echo exit code $?");
+    EXPECT_EQ(run.out.find(message), 0U) << run.out;
+    EXPECT_NE(run.out.find("exit code 1\n"), std::string::npos) << run.out;
   }
 }
 

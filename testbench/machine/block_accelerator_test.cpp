@@ -123,6 +123,44 @@ TEST(BlockAccelerator, RandomPassesAsGoldenKernelsAndClosedForm) {
   }
 }
 
+// The same with statistics at the drain, of both passes.
+TEST(BlockAccelerator, StatisticsAtTheDrainAsGoldenModelAndClosedForm) {
+  std::mt19937_64 engine(54);
+  std::vector<Sample> samples;
+  constexpr std::pair<int, int> sizes[] = {{4, 4}, {4, 8}, {8, 8}, {2, 3}, {1, 3}, {5, 2}, {16, 16}};
+  while (samples.size() < 300) {
+    const auto [rows, cols] = sizes[samples.size() % std::size(sizes)];
+    BlockCase made = random_case(engine, rows, cols);
+    add_statistics(engine, made);
+    if (made.pass.statistics == DrainStatistics::none || made.pass.outputs.cols() > 16 * cols) continue;
+    auto accelerator = std::make_unique<BlockAccelerator>(made.arch, made.formats,
+                                                          AcceleratorOptions{.drain_statistics = {1, 1}});
+    samples.push_back({std::move(made), std::move(accelerator)});
+  }
+  int turns = 0;
+  int two_blocks = 0;
+  int drain_stalls = 0;
+  int backward = 0;
+  int chunks = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const BlockCase& made = samples[i].made;
+    SCOPED_TRACE(std::to_string(i) + ": " + made.text());
+    const BlockArrayJob job = made.pass.job(made.arch, made.formats);
+    const BlockGolden golden = golden_run(made.arch, made.formats, job);
+    ArrayRun run;
+    ASSERT_NO_THROW(run = samples[i].accelerator->run(job));
+    ASSERT_EQ(difference(golden.run, run), "");
+    ASSERT_EQ(golden.run.cycles, run.cycles);
+    ASSERT_EQ(difference(golden_statistics(job, made.formats, run.codes), run.statistics), "");
+    if (job.outputs.cols() > made.arch.cols) ++turns;
+    if (golden.cost.two_blocks) ++two_blocks;
+    if (run.cycles.stall_drain > 0) ++drain_stalls;
+    if (job.statistics.kind == DrainStatistics::backward) ++backward;
+    if (job.statistics.chunks > 1) ++chunks;
+  }
+  for (const int share : {turns, two_blocks, drain_stalls, backward, chunks}) EXPECT_GE(share, 20);
+}
+
 // Passes of all kinds on one machine, some of which it refuses.
 void run_jobs(BlockAccelerator& accelerator, std::mt19937_64& engine) {
   const Architecture& arch = accelerator.architecture();

@@ -152,7 +152,14 @@ BlockArrayJob OwnedPass::job(const Architecture& arch, const ArrayFormats& forma
           .draws = {.run_seed = run_seed, .stream = 0x700020100, .lanes = arch.cols, .leap = formats.leap},
           .a_bits = a_bits,
           .b_bits = b_bits,
-          .c_bits = c_bits};
+          .c_bits = c_bits,
+          .statistics = {.kind = statistics,
+                         .chunks = chunks,
+                         .scale = scale,
+                         .x = EncodedTensor::codes(x, x_format, 1),
+                         .gamma = gamma,
+                         .mean = mean,
+                         .inv = inv}};
 }
 
 std::string OwnedPass::text() const {

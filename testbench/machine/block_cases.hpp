@@ -33,6 +33,15 @@ struct OwnedPass {
   int a_bits = 0;
   int b_bits = 0;
   int c_bits = 0;
+  // Statistics that the drain takes: of a forward pass, or of a backward pass with the norm's x.
+  DrainStatistics statistics = DrainStatistics::none;
+  std::int64_t chunks = 1;
+  int scale = 0;
+  Format x_format = formats::e5m2;
+  std::vector<std::uint8_t> x = {};
+  std::vector<float> gamma = {};
+  std::vector<float> mean = {};
+  std::vector<float> inv = {};
 
   BlockArrayJob job(const Architecture& arch, const ArrayFormats& formats) const;
   std::string text() const;
@@ -49,6 +58,15 @@ struct BlockCase {
 BlockCase random_case(
     std::mt19937_64& engine, int rows, int cols,
     const std::function<void(BlockCase&)>& fix = [](BlockCase&) {});
+
+// Adds statistics to a case that can have them, and a buffer C with room for the x that they need.
+void add_statistics(std::mt19937_64& engine, BlockCase& made);
+// What the golden models of Range BN say of the channels of these results.
+std::vector<ChannelStatistics> golden_statistics(const BlockArrayJob& job, const ArrayFormats& formats,
+                                                 const std::vector<std::uint32_t>& codes);
+// Empty: equal.
+std::string difference(const std::vector<ChannelStatistics>& expected,
+                       const std::vector<ChannelStatistics>& actual);
 
 struct BlockGolden {
   ArrayRun run;

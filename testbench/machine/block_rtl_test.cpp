@@ -86,6 +86,62 @@ TEST(BlockRtlMachine, SmallArraysOfIntegersAsGoldenKernelsAndClosedForm) {
       20);
 }
 
+// Units of RTL behind the drain.
+TEST(BlockRtlMachine, StatisticsAtTheDrainAsGoldenModel) {
+  std::mt19937_64 engine(57);
+  struct Machine {
+    BlockCase made;
+    std::vector<std::unique_ptr<BlockAccelerator>> engines;
+  };
+  std::vector<Machine> all;
+  while (all.size() < 12) {
+    BlockCase made = random_pass(engine, {.rows = 4, .cols = 4});
+    add_statistics(engine, made);
+    if (made.pass.statistics == DrainStatistics::none || made.pass.outputs.cols() > 16 * 4) continue;
+    Machine& one = all.emplace_back();
+    for (const Engine each : engines) {
+      one.engines.push_back(std::make_unique<BlockAccelerator>(
+          made.arch, made.formats, AcceleratorOptions{.engine = each, .drain_statistics = {1, 1}}));
+    }
+    one.made = std::move(made);
+  }
+  for (const Machine& one : all) {
+    const BlockArrayJob job = one.made.pass.job(one.made.arch, one.made.formats);
+    const BlockGolden golden = golden_run(one.made.arch, one.made.formats, job);
+    for (std::size_t which = 0; which < std::size(engines); ++which) {
+      const ArrayRun run = one.engines[which]->run(job);
+      ASSERT_EQ(difference(golden.run, run), "") << name_of(engines[which]) << " " << one.made.text();
+      ASSERT_EQ(difference(golden_statistics(job, one.made.formats, run.codes), run.statistics), "")
+          << name_of(engines[which]) << " " << one.made.text();
+    }
+  }
+}
+
+TEST(BlockRtlMachine, LockstepFindsAFaultBehindTheDrain) {
+  const FaultyRtl rtl("running_extremes.sv", "argmin_o = index_i;", "argmin_o = ~index_i;");
+  std::mt19937_64 engine(58);
+  BlockCase made = random_pass(engine, {.rows = 4, .cols = 4});
+  while (made.pass.statistics != DrainStatistics::forward || made.pass.outputs.cols() > 64) {
+    made = random_pass(engine, {.rows = 4, .cols = 4});
+    add_statistics(engine, made);
+  }
+  const Scratch scratch;
+  const fs::path wave = fs::path(scratch.path()) / "difference.fst";
+  BlockAccelerator lockstep(made.arch, made.formats,
+                            {.engine = Engine::lockstep,
+                             .rtl_directory = rtl.directory(),
+                             .wave = wave,
+                             .drain_statistics = {1, 1}});
+  try {
+    lockstep.run(made.pass.job(made.arch, made.formats));
+    FAIL() << "not found";
+  } catch (const LockstepError& error) {
+    EXPECT_EQ(error.difference().unit.find("norm_statistics, lane "), 0U) << error.difference().unit;
+    EXPECT_EQ(error.difference().mismatch.stage, "extremes");
+    EXPECT_GT(fs::file_size(wave), 500U);
+  }
+}
+
 TEST(LongBlockRtlMachine, AllArraysAsGoldenKernelsAndClosedForm) {
   expect_same_everywhere({{.rows = 8, .cols = 8, .window = 8, .sum_rows = 2},
                           {.rows = 16, .cols = 16, .window = 16, .sum_rows = 16},

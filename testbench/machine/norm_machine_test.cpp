@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "sim/machine/norm_stream.hpp"
 #include "testbench/machine/norm_cases.hpp"
 
 namespace mantissa::test {
@@ -43,6 +44,51 @@ TEST(NormMachine, RandomMachinesAsGoldenModelAndClosedForm) {
       const NormJob job = answer.job(direction);
       ASSERT_EQ(difference(answer.expected(sample.arch, job), sample.machine->run(job)), "")
           << (direction == NormDirection::forward ? "forward " : "backward ") << sample.text();
+    }
+  }
+}
+
+// The second sweep as a stream: y of the golden model whatever the order of channels in a lane.
+TEST(NormStreamMachine, RandomMachinesAsGoldenModelAndClosedForm) {
+  std::mt19937_64 engine(64);
+  struct Streamed {
+    Architecture arch;
+    NormCase norm;
+    std::unique_ptr<NormStreamMachine> machine;
+  };
+  std::vector<Streamed> samples(200);
+  for (Streamed& sample : samples) {
+    sample.arch = random_norm_machine(engine, static_cast<int>(1 + engine() % 6));
+    sample.arch.dram_outstanding = static_cast<int>(1 + engine() % 4);
+    sample.norm = random_norm(engine, 14, 30);
+    sample.machine = std::make_unique<NormStreamMachine>(sample.arch);
+  }
+  for (const Streamed& sample : samples) {
+    const NormAnswer answer(sample.norm);
+    const NormJob job = answer.job(NormDirection::forward);
+    const NormShape& shape = sample.norm.shape;
+    for (const bool taken : {true, false}) {
+      const NormStreamRun run = sample.machine->run({.shape = shape,
+                                                     .x = job.x,
+                                                     .gamma = job.gamma,
+                                                     .beta = job.beta,
+                                                     .saved = job.saved,
+                                                     .drain = job.drain,
+                                                     .draws = job.draws,
+                                                     .statistics_taken = taken});
+      StreamJob stream = fused_norm_job(sample.arch, streams_of(job), NormDirection::forward);
+      ASSERT_EQ(stream.latency, 3);
+      ASSERT_EQ(stream.ready, 37U);
+      if (!taken) stream.ready = 0;
+      ASSERT_EQ(run.cycles, stream_cycles(sample.arch, stream)) << sample.norm.text();
+      const NormRun expected = answer.expected(sample.arch, job);
+      for (std::int64_t channel = 0; channel < shape.channels; ++channel) {
+        for (std::int64_t element = 0; element < job.elements(); ++element) {
+          ASSERT_EQ(run.codes[job.place(channel, element)],
+                    expected.codes[channel * job.elements() + element])
+              << sample.norm.text() << ": " << channel << ", " << element;
+        }
+      }
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/machine/norm_machine.hpp"
+#include "sim/machine/norm_stream.hpp"
 #include "testbench/machine/faulty_rtl.hpp"
 #include "testbench/machine/norm_cases.hpp"
 
@@ -39,6 +40,35 @@ TEST(RtlNorm, AsGoldenModelAndClosedForm) {
         const NormRun expected = answer.expected(pair.arch, job);
         ASSERT_EQ(difference(expected, pair.rtl->run(job)), "") << "rtl " << norm.text();
         ASSERT_EQ(difference(expected, pair.lockstep->run(job)), "") << "lockstep " << norm.text();
+      }
+    }
+  }
+}
+
+// The second sweep as a stream.
+TEST(RtlNorm, StreamsAsGoldenModelAndClosedForm) {
+  std::mt19937_64 engine(74);
+  const Architecture arch = random_norm_machine(engine, 3);
+  NormStreamMachine rtl(arch, {.engine = Engine::rtl});
+  NormStreamMachine lockstep(arch, {.engine = Engine::lockstep});
+  for (int i = 0; i < 12; ++i) {
+    const NormCase norm = random_norm(engine, 9, 30);
+    const NormAnswer answer(norm);
+    const NormJob job = answer.job(NormDirection::forward);
+    const NormStreamJob stream{.shape = norm.shape,
+                               .x = job.x,
+                               .gamma = job.gamma,
+                               .beta = job.beta,
+                               .saved = job.saved,
+                               .drain = job.drain,
+                               .draws = job.draws};
+    const NormRun expected = answer.expected(arch, job);
+    for (NormStreamMachine* machine : {&rtl, &lockstep}) {
+      const NormStreamRun run = machine->run(stream);
+      ASSERT_EQ(run.cycles, stream_cycles(arch, stream_of(arch, stream))) << norm.text();
+      for (std::int64_t at = 0; at < std::ssize(expected.codes); ++at) {
+        const std::int64_t n = job.elements();
+        ASSERT_EQ(run.codes[job.place(at / n, at % n)], expected.codes[at]) << norm.text() << ": " << at;
       }
     }
   }

@@ -82,6 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadParameter{"lowering_unit", "-GLanes=0"}, BadParameter{"lowering_unit", "-GPort=17"},
         BadParameter{"lowering_unit", "-GLineBits=33"}, BadParameter{"lowering_unit", "-GElementBits=1"},
         BadParameter{"lowering_unit", "-GLengthBits=2"}, BadParameter{"lowering_unit", "-GLengthBits=33"},
+        BadParameter{"norm_statistics", "-GColumns=0"}, BadParameter{"norm_statistics", "-GColumns=4097"},
         BadParameter{"block_array", "-GSumRows=17"}, BadParameter{"block_array", "-GAccExp=9"},
         BadParameter{"int_block_array", "-GSumRows=17"}, BadParameter{"int_block_array", "-GABits=12"},
         BadParameter{"int_block_array", "-GAccBits=15"}));

@@ -28,6 +28,7 @@ const std::vector<UnitKind>& unit_kinds() {
       int_block_array_kind(),
       range_bn_forward_kind(),
       range_bn_backward_kind(),
+      norm_statistics_kind(),
       rle_encoder_kind(),
       rle_decoder_kind(),
       zero_packer_kind(),

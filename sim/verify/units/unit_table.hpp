@@ -33,6 +33,7 @@ UnitKind block_array_kind();
 UnitKind int_block_array_kind();
 UnitKind range_bn_forward_kind();
 UnitKind range_bn_backward_kind();
+UnitKind norm_statistics_kind();
 UnitKind rle_encoder_kind();
 UnitKind rle_decoder_kind();
 UnitKind zero_packer_kind();

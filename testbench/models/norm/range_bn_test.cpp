@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "models/format/convert.hpp"
 #include "testbench/models/norm/channel_data.hpp"
 #include "testbench/models/norm/straight_range_bn.hpp"
 
@@ -37,6 +38,36 @@ TEST(RangeConstant, IsCorrectlyRounded) {
 
 TEST(LongRangeConstant, IsCorrectlyRoundedForAllChannelLengths) {
   for (long n = 2; n <= (1L << 22); ++n) expect_constant(n);
+}
+
+// Channels that take turns (ARITHMETIC.md 8, "Fused").
+TEST(RangeBnSums, TwoChannelsInTurn) {
+  const float x[] = {1, -2, 4, 3};
+  const float g[] = {1, 0, 0, 0.5F};
+  const float sums[] = {1, -1, 3, 6};
+  const float maxima[] = {0, 1, 1, 5};
+  const float minima[] = {0, -2, -2, 1};
+  const float g_sums[] = {1, 1, 1, 1.5F};
+  const std::uint32_t g_xhat[] = {0xBE0E16C4, 0xBE0E16C4, 0xBE0E16C4, 0x3D8E16C4};
+  const std::uint32_t h_xhat[] = {0xBE8E16C4, 0xBE8E16C4, 0xBE8E16C4, 0x3E0E16C4};
+  RangeBnSums forward;
+  GradientSums backward;
+  for (int i = 0; i < 4; ++i) {
+    forward.add(x[i], i, i % 2 == 0, i % 2 == 1);
+    backward.add(x[i], g[i], 2.0F, 1.5F, fp32_value(0x3E8E16C4));
+    EXPECT_EQ(forward.x, sums[i]) << i;
+    EXPECT_EQ(forward.maxima, maxima[i]) << i;
+    EXPECT_EQ(forward.minima, minima[i]) << i;
+    if (i % 2 == 1) {
+      EXPECT_EQ(forward.argmax, i == 1 ? 0 : 2);
+      EXPECT_EQ(forward.argmin, i == 1 ? 1 : 3);
+    }
+    EXPECT_EQ(backward.g, g_sums[i]) << i;
+    EXPECT_EQ(backward.h, 2 * g_sums[i]) << i;
+    EXPECT_EQ(bits_of(backward.g_xhat), g_xhat[i]) << i;
+    EXPECT_EQ(bits_of(backward.h_xhat), h_xhat[i]) << i;
+  }
+  EXPECT_FALSE(forward.has_nan);
 }
 
 TEST(RangeConstant, RefusesWhatHasNoValue) {

@@ -1,0 +1,60 @@
+// The second sweep of a fused Range BN on the second machine, cycle by cycle: a stream of x into y through
+// units range_bn_forward that normalise with statistics that are given (ARITHMETIC.md 8, "Fused").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/format/convert.hpp"
+#include "models/norm/range_bn_tensor.hpp"
+#include "models/random/stream.hpp"
+#include "models/tensor/encoded_tensor.hpp"
+#include "sim/arch/norm_cycles.hpp"
+#include "sim/machine/lockstep.hpp"
+
+namespace mantissa {
+
+// Numbers are one per channel.
+struct NormStreamJob {
+  NormShape shape;
+  EncodedTensor x;
+  std::span<const float> gamma;
+  std::span<const float> beta;
+  std::span<const RangeBnSaved> saved;  // mean and inv
+  // The quantizer of the results; none: they stay FP32. Element i takes draw i / lanes of lane i mod lanes.
+  std::optional<Conversion> drain = std::nullopt;
+  DrawSource draws = {};
+  bool statistics_taken = true;  // at a drain just before: they are there when the law says
+};
+
+// The job as the closed form sees it.
+StreamJob stream_of(const Architecture& arch, const NormStreamJob& job);
+
+struct NormStreamRun {
+  std::vector<std::uint32_t> codes;  // y, in the order of the tensor
+  GemmCycles cycles;
+};
+
+// Made before the first accelerator runs, as all of them.
+class NormStreamMachine {
+ public:
+  // With `norm_lanes` units. Throws std::invalid_argument for what cannot be built, and what compiling RTL
+  // throws.
+  explicit NormStreamMachine(const Architecture& arch, const AcceleratorOptions& options = {});
+  ~NormStreamMachine();
+  NormStreamMachine(const NormStreamMachine&) = delete;
+  NormStreamMachine& operator=(const NormStreamMachine&) = delete;
+
+  // Jobs run one after the other, each from reset. Throws std::invalid_argument for a job that does not fit,
+  // LockstepError and UnitFailure.
+  NormStreamRun run(const NormStreamJob& job);
+
+ private:
+  class Machine;
+  std::unique_ptr<Machine> machine_;
+};
+
+}  // namespace mantissa
