@@ -52,9 +52,10 @@ void check_norm_stream(const NormStreamJob& job) {
   check_elements("x", job.x.size(), job.shape);
   const std::int64_t channels = job.shape.channels;
   if (std::ssize(job.gamma) != channels || std::ssize(job.beta) != channels ||
-      std::ssize(job.saved) != channels)
+      std::ssize(job.saved) != channels) {
     throw std::invalid_argument("a batch norm of " + std::to_string(channels) +
                                 " channels has as many gammas, betas and statistics");
+  }
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ TEST(BlockAccelerator, StatisticsAtTheDrainAsGoldenModelAndClosedForm) {
     const auto [rows, cols] = sizes[samples.size() % std::size(sizes)];
     BlockCase made = random_case(engine, rows, cols);
     add_statistics(engine, made);
-    if (made.pass.statistics == DrainStatistics::none || made.pass.outputs.cols() > 16 * cols) continue;
+    if (made.pass.statistics == DrainStatistics::none || made.pass.outputs.cols() > std::int64_t{16} * cols)
+      continue;
     auto accelerator = std::make_unique<BlockAccelerator>(made.arch, made.formats,
                                                           AcceleratorOptions{.drain_statistics = {1, 1}});
     samples.push_back({std::move(made), std::move(accelerator)});
