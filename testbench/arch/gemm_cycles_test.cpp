@@ -12,6 +12,7 @@
 #include <string>
 
 #include "testbench/arch/cycle_walk.hpp"
+#include "testbench/arch/example_machine.hpp"
 #include "testbench/arch/timeline_sums.hpp"
 
 namespace mantissa::test {
@@ -29,18 +30,6 @@ std::vector<std::uint16_t> counts_of(const std::vector<std::string>& rows, int w
   return counts;
 }
 
-Architecture example_machine() {
-  Architecture arch;
-  arch.rows = arch.cols = 2;
-  arch.window = 4;
-  arch.depth = arch.port = 2;
-  arch.pipe_latency = 2;
-  arch.a_buffer_bytes = arch.b_buffer_bytes = 64;
-  arch.dram_latency_cycles = 6;
-  arch.dram_burst_bytes = 4;
-  arch.dram_burst_cycles = 1;
-  return arch;
-}
 const GemmShape example_shape{.m = 4, .n = 3, .k = 8};
 const std::vector<std::string> example_rows = {"11100010", "01010001", "10000000", "11110110"};
 

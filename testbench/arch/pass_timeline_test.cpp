@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/arch/block_cycles.hpp"
+#include "testbench/arch/example_machine.hpp"
 #include "testbench/arch/timeline_sums.hpp"
 
 namespace mantissa::test {
@@ -11,27 +12,12 @@ namespace {
 
 using Intervals = std::vector<Interval>;
 
-// 2 x 2 array, transfers of 6 cycles and 1 per 4 bytes.
-Architecture timeline_machine() {
-  Architecture arch;
-  arch.rows = arch.cols = 2;
-  arch.window = 4;
-  arch.depth = arch.port = 2;
-  arch.pipe_latency = 2;
-  arch.a_buffer_bytes = arch.b_buffer_bytes = 64;
-  arch.dram_latency_cycles = 6;
-  arch.dram_burst_bytes = 4;
-  arch.dram_burst_cycles = 1;
-  arch.dram_outstanding = 1;
-  return arch;
-}
-
 // Non-zero elements of the example's rows, in windows of 4.
 const std::vector<std::uint16_t> example_counts = {3, 1, 2, 1, 1, 0, 4, 2};
 
 PassTimeline example_timeline(std::size_t most) {
   TimelineRecorder recorder(most);
-  (void)gemm_cycles(timeline_machine(), {.m = 4, .n = 3, .k = 8}, true, example_counts, &recorder);
+  (void)gemm_cycles(example_machine(), {.m = 4, .n = 3, .k = 8}, true, example_counts, &recorder);
   return recorder.result();
 }
 
@@ -51,8 +37,9 @@ TEST(PassTimeline, WorkedExampleOfTheFirstMachine) {
 
 // "Example, lines": data without the six cycles before it.
 TEST(PassTimeline, WorkedExampleOfTheSecondMachine) {
-  Architecture arch = timeline_machine();
+  Architecture arch = example_machine();
   arch.mapping = Mapping::given;
+  arch.dram_outstanding = 1;
   arch.a_buffer_bytes = arch.b_buffer_bytes = 3;
   arch.c_buffer_bytes = 8;
   BlockJob job;

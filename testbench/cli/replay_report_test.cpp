@@ -2,7 +2,6 @@
 // error, a timeline.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -12,12 +11,6 @@
 
 namespace mantissa::test {
 namespace {
-
-std::string file_of(const Scratch& scratch, const std::string& name, const std::string& text) {
-  std::string path = scratch.path() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
 
 TEST(ReplayReport, StepsAddUpToTheWhole) {
   const Json all = replay({cnn});
@@ -89,7 +82,7 @@ TEST(ReplayReport, ResultsThatAreNotFiniteAreTheFirstLine) {
 
 TEST(ReplayReport, ADataflowWithoutMemoryHasNoTotalOfEnergy) {
   const Scratch scratch;
-  const std::string arch = file_of(scratch, "a.yaml", "name: a\ndataflow: scalesim-os\n");
+  const std::string arch = written(scratch, "a.yaml", "name: a\ndataflow: scalesim-os\n");
   const Json report = replay({cnn, "--arch", arch});
   ASSERT_EQ(report["warnings"].size(), 1U);
   EXPECT_TRUE(contains(report["warnings"][0].get<std::string>(), "dataflow scalesim-os is another"));
@@ -136,8 +129,8 @@ TEST(ReplayReport, KeysOfMachineAndRecipeSayAllThatCounts) {
     arch.append(key).append(": \"").append(value.get<std::string>()).append("\"\n");
   EXPECT_TRUE(contains(arch, "depth: \"4\"\n")) << arch;
   EXPECT_TRUE(contains(arch, "clock: \"1GHz\"\n")) << arch;
-  const std::string recipe = file_of(scratch, "recipe.yaml", "name: x\narithmetic: floating\n");
-  std::vector<std::string> command = {cnn, "--recipe", recipe, "--arch", file_of(scratch, "arch.yaml", arch)};
+  const std::string recipe = written(scratch, "recipe.yaml", "name: x\narithmetic: floating\n");
+  std::vector<std::string> command = {cnn, "--recipe", recipe, "--arch", written(scratch, "arch.yaml", arch)};
   for (const auto& [key, value] : report["recipe"]["keys"].items()) {
     if (key == "source") continue;  // says nothing of numbers, and may be long
     command.insert(command.end(), {"--set", "recipe." + key + "=" + value.get<std::string>()});

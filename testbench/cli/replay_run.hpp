@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "testbench/cli/run_program.hpp"
+#include "testbench/cli/scratch.hpp"
 
 namespace mantissa::test {
 
@@ -15,6 +17,13 @@ using Json = nlohmann::json;
 
 inline const std::string traces = MANTISSA_SOURCE_DIR "/traces/";
 inline const std::string cnn = traces + "fashion-cnn.safetensors";
+
+// A file of this text, with its path.
+inline std::string written(const Scratch& scratch, const std::string& name, const std::string& text) {
+  std::string path = scratch.path() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
 
 inline Json replay(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "replay");

@@ -23,12 +23,6 @@
 namespace mantissa::test {
 namespace {
 
-std::string written(const Scratch& scratch, const std::string& name, const std::string& text) {
-  std::string path = scratch.path() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
-
 TEST(Replay, EveryShippedRecipeRuns) {
   for (const char* recipe :
        {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse", "dgc", "zipml"}) {

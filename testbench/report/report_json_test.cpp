@@ -264,7 +264,7 @@ TEST_F(ReportReader, SaysWhatIsWrongWithAFile) {
       {"{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + ",\"b\":1}",
        "nested deeper than 10 levels in a[0][0][0][0][0][0][0][0]"},
       {good + std::string("\0{", 2), "zero byte"},
-      {"{\"mantissa_report\":1,\"mantissa_report\":1}", "appears twice"},
+      {R"({"mantissa_report":1,"mantissa_report":1})", "appears twice"},
   };
   for (const auto& [text, words] : cases) {
     const std::string path = file(text);

@@ -158,7 +158,8 @@ TEST(ReportPage, IsDrawnAndShownByChromiumWithoutErrors) {
   const std::vector<std::string> notes = write_report(report, directory);
   if (!notes.empty()) GTEST_SKIP() << notes.front();
   expect_every_plot(directory, report);
-  EXPECT_NO_THROW(check_report_directory(directory));  // every file is known, so the next report may replace it
+  EXPECT_NO_THROW(
+      check_report_directory(directory));  // every file is known, so the next report may replace it
   const std::string page = (directory / "report.html").string();
   expect_self_contained(contents(page));
   expect_every_column(contents(page));
