@@ -119,9 +119,10 @@ void Architecture::check() const {
   of_blocks("norm_fusion", name_of(norm_fusion), "none");
   of_blocks("gradient_storage", name_of(gradient_storage), "dense");
   of_blocks("update_lanes", std::to_string(update_lanes), "0");
-  if (mapping != Mapping::simple && dataflow != Dataflow::os_skip)
+  if (mapping != Mapping::simple && dataflow != Dataflow::os_skip) {
     throw std::invalid_argument("mapping: dataflow " + std::string(name_of(dataflow)) +
                                 " has no memory; only os-skip is cut into blocks");
+  }
   if (!(clock_mhz >= Bounds::min_clock_mhz && clock_mhz <= Bounds::max_clock_mhz)) {
     throw std::invalid_argument("clock " + std::to_string(clock_mhz) +
                                 " MHz is out of range; allowed: 0.001..1000000");

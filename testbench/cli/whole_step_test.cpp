@@ -70,7 +70,7 @@ TEST(WholeStep, NormsLeaveTheirStatisticsToTheDrainsBesideThem) {
   // The drain of an input gradient reads x for the norm in front of it.
   EXPECT_EQ(fused[LayerPass("block1.conv1", "input_gradient")]["tensor_bytes"].get<std::uint64_t>(),
             apart[LayerPass("block1.conv1", "input_gradient")]["tensor_bytes"].get<std::uint64_t>() +
-                4 * 8 * 28 * 28);
+                std::uint64_t{4} * 8 * 28 * 28);
   EXPECT_EQ(fused[LayerPass("block1.conv1", "forward")]["tensor_bytes"],
             apart[LayerPass("block1.conv1", "forward")]["tensor_bytes"]);
 }
