@@ -140,8 +140,8 @@ class Machine {
     cost.drained = static_cast<std::uint64_t>(job.outputs.elements());
     cost.tensor_bytes = static_cast<std::uint64_t>(plan_.tensor_bytes());
     const std::uint64_t sums = cost.sums_stored + cost.sums_loaded + cost.drained;
-    const std::uint64_t unpacked = static_cast<std::uint64_t>(a.stored) -
-                                   std::accumulate(a.bytes.begin(), a.bytes.end(), std::uint64_t{0});
+    const std::uint64_t unpacked = static_cast<std::uint64_t>(
+        a.stored - std::accumulate(a.bytes.begin(), a.bytes.end(), std::int64_t{0}));
     cost.sram_bytes = cost.dram_bytes + unpacked + bytes(cost.a_taken, job.a_bits) +
                       bytes(cost.b_staged, job.b_bits) + bytes(sums, job.sum_bits) +
                       bytes(needs_x() ? cost.drained : 0, job.x_bits) + bytes(cost.drained, job.c_bits);

@@ -131,9 +131,10 @@ std::int64_t stream_segment(const Architecture& arch, const StreamJob& job) {
 GemmCycles stream_cycles(const Architecture& arch, const StreamJob& job) {
   arch.check();
   const std::int64_t length = stream_segment(arch, job);
-  if (ceil_div(job.elements, length) > max_gemm_steps)
+  if (ceil_div(job.elements, length) > max_gemm_steps) {
     throw std::invalid_argument(
         fmt::format("a stream of {} elements has more than 2^30 segments", job.elements));
+  }
   StreamTimeline timeline(arch, job);
   for (std::int64_t first = 0; first < job.elements; first += length)
     timeline.segment(std::min(length, job.elements - first));
