@@ -111,9 +111,10 @@ trace::Network network_of(const SynthOptions& options) {
     if (options.widths.empty()) return trace::mlp(options.batch, {784, 512, 512, 10});
     return trace::mlp(options.batch, options.widths);
   }
-  if (options.net == "transformer")
+  if (options.net == "transformer") {
     return trace::transformer_block(options.batch, options.tokens.value_or(usual_tokens),
                                     options.width.value_or(usual_width));
+  }
   throw std::invalid_argument("no network " + in_quotes(options.net) +
                               "; allowed: resnet18, resnet50, mlp, transformer");
 }

@@ -31,7 +31,10 @@ Case random_case(std::mt19937& engine, Pass pass) {
   made.arch.depth = one_of(1, 4);
   made.arch.port = one_of(1, 4);
   ConvShape& g = made.job.shape;
-  g = {.batch = one_of(1, 4), .in_channels = one_of(1, 20), .out_channels = 4 * one_of(1, 10), .in = {4, 4}};
+  g = {.batch = one_of(1, 4),
+       .in_channels = one_of(1, 20),
+       .out_channels = std::int64_t{4} * one_of(1, 10),
+       .in = {4, 4}};
   g.kernel = {3, 3};
   g.padding = {1, 1};
   g.stride = {one_of(1, 2), 1};

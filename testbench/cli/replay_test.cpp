@@ -415,25 +415,29 @@ TEST(Replay, TheSmallestBuffersThatWorkAreNamed) {
       {"fp8", given, "c_buffer", "a block of 64 x 32 sums"},
       {"int8-rangebn", {"mapping=simple"}, "a_buffer", "one window of 16"},
   };
-  for (const auto& [recipe, settings, key, why] : cases) {
-    const auto with = [&, recipe = recipe, settings = settings](const std::string& size) {
-      std::vector<std::string> arguments = {"replay", cnn, "--steps", "20", "--recipe", recipe, "--summary"};
-      for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
-      arguments.insert(arguments.end(), {"--set", key + "=" + size});
+  for (const Case& one : cases) {
+    const std::string set = one.key + "=";
+    const auto with = [&](const std::string& size) {
+      std::vector<std::string> arguments = {"replay",   cnn,        "--steps",  "20",
+                                            "--recipe", one.recipe, "--summary"};
+      for (const std::string& setting : one.settings) arguments.insert(arguments.end(), {"--set", setting});
+      arguments.insert(arguments.end(), {"--set", std::string(set).append(size)});
       return run_mantissa(arguments);
     };
-    const std::string tiny = settings.front() == "mapping=simple" ? "512B" : "64B";
+    const std::string tiny = one.settings.front() == "mapping=simple" ? "512B" : "64B";
     const Finished run = with(tiny);
-    EXPECT_EQ(run.exit_code, 2) << key;
-    const std::string begin = key + " " + tiny + " is too small; the smallest that works is ";
+    EXPECT_EQ(run.exit_code, 2) << one.key;
+    std::string begin = one.key;
+    begin.append(" ").append(tiny).append(" is too small; the smallest that works is ");
     const std::size_t at = run.err.find(begin);
     ASSERT_NE(at, std::string::npos) << run.err;
-    EXPECT_TRUE(contains(run.err, why)) << run.err;
+    EXPECT_TRUE(contains(run.err, one.why)) << run.err;
     const std::size_t from = at + begin.size();
     const std::string size = run.err.substr(from, run.err.find(' ', from) - from);
-    EXPECT_EQ(with(size).exit_code, 0) << key << " " << size << ": " << with(size).err;
+    EXPECT_EQ(with(size).exit_code, 0) << one.key << " " << size << ": " << with(size).err;
     const std::string less = std::to_string(parse_quantity(size, Unit::bytes) - 1) + "B";
-    EXPECT_TRUE(contains(with(less).err, "the smallest that works is " + size + " ")) << key << " " << less;
+    EXPECT_TRUE(contains(with(less).err, "the smallest that works is " + size + " "))
+        << one.key << " " << less;
   }
 }
 

@@ -196,6 +196,7 @@ TEST(BlockAccelerator, JobsOneAfterTheOther) {
   arch.a_buffer_bytes = 500;
   arch.b_buffer_bytes = 700;
   arch.c_buffer_bytes = 3000;
+  arch.mapping = Mapping::automatic;
   arch.gradient_storage = GradientStorage::packed;
   ArrayFormats formats;
   formats.c_rounding = Rounding::sr(16);

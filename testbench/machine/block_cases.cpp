@@ -200,6 +200,7 @@ BlockCase random_case(std::mt19937_64& engine, int rows, int cols,
   arch.sum_rows = engine() % 2 == 0 ? 1 : static_cast<int>(upto(engine, rows + 2));
   arch.dram_outstanding = static_cast<int>(upto(engine, 4));
   if (engine() % 3 == 0) arch.dram_burst_cycles = one_of(engine, {Ratio(1, 3), Ratio(5, 2), Ratio(7, 4)});
+  arch.mapping = Mapping::automatic;
   if (engine() % 2 == 0) arch.gradient_storage = GradientStorage::packed;
   ArrayFormats& formats = made.formats;
   formats = random_formats(engine);

@@ -189,6 +189,7 @@ TEST(UpdateMachine, RandomUpdatesAsGoldenModelAndClosedForm) {
 // The example of ARITHMETIC.md 11.
 TEST(UpdateMachine, WorkedByHand) {
   Architecture arch;
+  arch.mapping = Mapping::automatic;
   arch.update_lanes = 1;
   UpdateMachine machine(arch, Rounding::rne());
   const std::vector<std::uint32_t> gradient = {0xC28F4BED};
@@ -209,6 +210,7 @@ TEST(UpdateMachine, WorkedByHand) {
 TEST(UpdateMachine, RefusesWhatItDoesNotHave) {
   Architecture arch;
   EXPECT_THROW(UpdateMachine(arch, Rounding::rne()), std::invalid_argument);  // no lanes
+  arch.mapping = Mapping::automatic;
   arch.update_lanes = 2;
   EXPECT_THROW(UpdateMachine(arch, Rounding::rtz()), std::invalid_argument);
   EXPECT_THROW(UpdateMachine(arch, Rounding::rne(), {.engine = Engine::fast}), std::invalid_argument);

@@ -125,6 +125,7 @@ UpdateCase random_update(std::mt19937_64& engine, std::int64_t most_elements) {
 
 Architecture random_update_machine(std::mt19937_64& engine) {
   Architecture arch;
+  arch.mapping = Mapping::automatic;
   arch.update_lanes = static_cast<int>(1 + engine() % 6);
   // Half of a buffer holds one element of all tensors per lane at least.
   const std::int64_t least = std::int64_t{20} * arch.update_lanes;
