@@ -46,7 +46,9 @@ void add_statistics(std::mt19937_64& engine, BlockCase& made) {
   pass.gamma = numbers(engine, channels);
   pass.mean = numbers(engine, channels);
   pass.inv = numbers(engine, channels);
-  const BlockPlan plan(made.arch, shape_of(pass.job(made.arch, made.formats), made.formats), pass.mapping);
+  BlockJob shape = shape_of(pass.job(made.arch, made.formats), made.formats);
+  shape.packed = false;  // blocks do not depend on it
+  const BlockPlan plan(made.arch, shape, pass.mapping);
   const std::int64_t x_bytes = plan.largest_block().elements() * pass.x_format.bits() / 8 + 1;
   made.arch.c_buffer_bytes += x_bytes * one_of<std::int64_t>(engine, {1, 1, 2});
 }
