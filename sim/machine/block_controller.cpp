@@ -10,7 +10,7 @@ BlockPlan checked_plan(const BlockParts& parts, const BlockArrayJob& job) {
   check_job(job, parts.arch, parts.formats);
   BlockJob shape = shape_of(job, parts.formats);
   shape.packed = false;
-  return BlockPlan(parts.arch, shape, job.mapping);
+  return {parts.arch, shape, job.mapping};
 }
 
 std::optional<StatisticsLanes> lanes_of(const BlockParts& parts, const BlockArrayJob& job) {

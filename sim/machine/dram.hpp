@@ -23,7 +23,7 @@ class Dram : public sc_core::sc_module {
 
  private:
   bool access(tlm::tlm_generic_payload& payload);
-  bool access_pieces(tlm::tlm_generic_payload& payload, const DramPieces& pieces);
+  bool access_pieces(tlm::tlm_generic_payload& payload, const DramPieces& list);
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   // The host's way in and out: takes no time.
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);

@@ -202,9 +202,10 @@ void YamlDocument::set(const std::string& path, const std::string& value) {
 }
 
 void YamlDocument::refuse(int line, const std::string& what) const {
-  if (line < 0)
+  if (line < 0) {
     throw std::invalid_argument("--set " + in_quotes(settings_[static_cast<std::size_t>(-line) - 1]) + ": " +
                                 what);
+  }
   throw std::invalid_argument(file_ + ":" + std::to_string(line) + ": " + what);
 }
 
