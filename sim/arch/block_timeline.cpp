@@ -8,38 +8,28 @@ namespace mantissa {
 
 BlockTimeline::BlockTimeline(const Architecture& arch, bool two, std::int64_t drain_cycles,
                              std::int64_t blocks, TimelineRecorder* recorder)
-    : arch_(arch),
-      two_(two),
-      drain_cycles_(drain_cycles),
-      ends_(static_cast<std::size_t>(arch.dram_outstanding)),
-      recorder_(recorder) {
+    : arch_(arch), two_(two), drain_cycles_(drain_cycles), queue_(arch), recorder_(recorder) {
   blocks_.reserve(static_cast<std::size_t>(blocks));
 }
 
-// One queue: transfers are issued in order, and their data follows one after the other.
 void BlockTimeline::transfer(Activity kind, std::int64_t bytes, std::uint64_t allowed) {
-  std::uint64_t& end = ends_[transfers_++ % ends_.size()];
-  issue_ = std::max({issue_, end, allowed});
-  const std::uint64_t data_start =
-      std::max(issue_ + static_cast<std::uint64_t>(arch_.dram_latency_cycles), data_end_);
-  end = data_end_ = data_start + static_cast<std::uint64_t>(arch_.data_cycles(bytes));
-  show(kind, data_start, data_end_);
-  cost_.dram_bytes += static_cast<std::uint64_t>(bytes);
+  const Interval data = queue_.transfer(bytes, allowed);
+  show(kind, data.begin, data.end);
 }
 
 void BlockTimeline::load(const Load& load) {
   if (load.bytes == 0) return;
   const std::uint64_t allowed = load.early ? step_start_ : compute_end_;
   transfer(Activity::load, load.bytes, steps_ == 1 ? 0 : allowed);
-  loaded_ = data_end_;
+  loaded_ = queue_.end();
 }
 
 void BlockTimeline::write_back() {
   Block& block = blocks_[written_++];
-  const std::uint64_t begin = data_end_;
+  const std::uint64_t begin = queue_.end();
   transfer(Activity::write_back, block.bytes, block.drained);
-  block.written = data_end_;
-  write_backs_.push_back({begin, data_end_});
+  block.written = queue_.end();
+  write_backs_.push_back({begin, queue_.end()});
 }
 
 void BlockTimeline::name_idle(Activity reason, std::uint64_t& idle, std::uint64_t until) {
@@ -115,7 +105,7 @@ void BlockTimeline::step(const Step& step) {
   x_here_ = 0;
   if (step.x_bytes == 0) return;
   transfer(Activity::load, step.x_bytes, step_start_);
-  x_here_ = data_end_;
+  x_here_ = queue_.end();
 }
 
 void BlockTimeline::tile(std::uint64_t compute, bool exchange) {
@@ -143,12 +133,12 @@ void BlockTimeline::finish(GemmCycles& cost) {
   std::uint64_t idle = compute_end_;
   name_idle(Activity::stall_drain, idle, std::max(idle, blocks_.back().drained));
   while (written_ < static_cast<std::int64_t>(blocks_.size())) write_back();
-  name_idle(Activity::stall_write_back, idle, data_end_);
+  name_idle(Activity::stall_write_back, idle, queue_.end());
   cost.compute = cost_.compute;
   cost.stall_load = cost_.stall_load;
   cost.stall_write_back = cost_.stall_write_back;
   cost.stall_drain = cost_.stall_drain;
-  cost.dram_bytes = cost_.dram_bytes;
+  cost.dram_bytes = queue_.bytes();
 }
 
 }  // namespace mantissa

@@ -7,6 +7,7 @@
 
 #include "sim/arch/gemm_cycles.hpp"
 #include "sim/arch/pass_timeline.hpp"
+#include "sim/arch/transfer_queue.hpp"
 
 namespace mantissa {
 
@@ -34,7 +35,7 @@ class BlockTimeline {
   // Writes back what is left; compute, stalls and DRAM bytes go to `cost`.
   void finish(GemmCycles& cost);
 
-  std::uint64_t end() const { return data_end_; }
+  std::uint64_t end() const { return queue_.end(); }
 
  private:
   struct Block {
@@ -63,10 +64,7 @@ class BlockTimeline {
   std::int64_t steps_in_block_ = 0;
   std::int64_t steps_ = 0;
 
-  std::vector<std::uint64_t> ends_;  // of the last transfers, by their number mod dram_outstanding
-  std::size_t transfers_ = 0;
-  std::uint64_t issue_ = 0;            // of the last transfer
-  std::uint64_t data_end_ = 0;         // of the last transfer
+  TransferQueue queue_;
   std::uint64_t loaded_ = 0;           // all loads so far
   std::vector<Interval> write_backs_;  // that may still matter, each from the end of the transfer before it
 

@@ -8,6 +8,7 @@
 
 #include "sim/arch/buffer_too_small.hpp"
 #include "sim/arch/sizes.hpp"
+#include "sim/arch/transfer_queue.hpp"
 
 namespace mantissa {
 namespace {
@@ -35,19 +36,16 @@ bool fits(std::int64_t elements, const std::vector<int>& tensors, std::int64_t b
   return elements * bits_of(tensors) <= 8 * (buffer_bytes / 2);
 }
 
-// The queue is the second machine's: transfers are issued in order, so many are in flight, and their data
-// follows one after the other.
 class StreamTimeline {
  public:
-  StreamTimeline(const Architecture& arch, const StreamJob& job)
-      : arch_(arch), job_(job), ends_(static_cast<std::size_t>(arch.dram_outstanding)) {}
+  StreamTimeline(const Architecture& arch, const StreamJob& job) : job_(job), queue_(arch) {}
 
   void segment(std::int64_t elements) {
     const std::uint64_t allowed = count_ < 2 ? 0 : segments_[count_ % 2].compute_end;
-    for (const int bits : job_.input_bits) transfer(packed_bytes(elements, bits), allowed);
-    const std::uint64_t loaded = data_end_;
+    for (const int bits : job_.input_bits) queue_.transfer(packed_bytes(elements, bits), allowed);
+    const std::uint64_t loaded = queue_.end();
     if (count_ >= 2) write_back(segments_[count_ % 2]);
-    const std::uint64_t half_free = count_ >= 2 ? data_end_ : 0;
+    const std::uint64_t half_free = count_ >= 2 ? queue_.end() : 0;
 
     const std::uint64_t idle = std::max(compute_end_, count_ == 0 ? job_.ready : 0);
     cost_.stall_drain += idle - compute_end_;
@@ -66,8 +64,9 @@ class StreamTimeline {
     const std::uint64_t out = compute_end_ + static_cast<std::uint64_t>(job_.latency);
     cost_.stall_drain += out - compute_end_;
     for (std::uint64_t i = count_ < 2 ? 0 : count_ - 2; i < count_; ++i) write_back(segments_[i % 2]);
-    cost_.stall_write_back += data_end_ - out;
+    cost_.stall_write_back += queue_.end() - out;
     cost_.steps = count_;
+    cost_.dram_bytes = queue_.bytes();
     return cost_;
   }
 
@@ -77,26 +76,13 @@ class StreamTimeline {
     std::uint64_t compute_end = 0;
   };
 
-  void transfer(std::int64_t bytes, std::uint64_t allowed) {
-    std::uint64_t& end = ends_[transfers_++ % ends_.size()];
-    issue_ = std::max({issue_, end, allowed});
-    data_end_ = std::max(issue_ + static_cast<std::uint64_t>(arch_.dram_latency_cycles), data_end_) +
-                static_cast<std::uint64_t>(arch_.data_cycles(bytes));
-    end = data_end_;
-    cost_.dram_bytes += static_cast<std::uint64_t>(bytes);
-  }
-
   void write_back(const Segment& segment) {
     const std::uint64_t out = segment.compute_end + static_cast<std::uint64_t>(job_.latency);
-    for (const int bits : job_.output_bits) transfer(packed_bytes(segment.elements, bits), out);
+    for (const int bits : job_.output_bits) queue_.transfer(packed_bytes(segment.elements, bits), out);
   }
 
-  const Architecture& arch_;
   const StreamJob& job_;
-  std::vector<std::uint64_t> ends_;  // of the last transfers, by their number mod dram_outstanding
-  std::size_t transfers_ = 0;
-  std::uint64_t issue_ = 0;     // of the last transfer
-  std::uint64_t data_end_ = 0;  // of the last transfer
+  TransferQueue queue_;
   std::uint64_t compute_end_ = 0;
   std::uint64_t count_ = 0;
   Segment segments_[2];  // the last two
