@@ -157,7 +157,7 @@ TEST(WholeStep, EnginesTakeStatisticsAtTheDrain) {
   }
 }
 
-TEST(WholeStep, AFaultBehindTheDrainStopsTheRun) {
+TEST(LongWholeStep, AFaultBehindTheDrainStopsTheRun) {
   const FaultyRtl rtl("norm_statistics.sv", "? h : high", "? h : low");
   const Scratch scratch;
   std::string command = "mantissa replay --sample 4 --rtl " + rtl.directory().string();

@@ -205,7 +205,7 @@ TEST(BlockRtlMachine, AFaultInAnElementIsFound) {
                "block_array", "sum_o", "accumulate");
 }
 
-TEST(BlockRtlMachine, AFaultInAnElementOfIntegersIsFound) {
+TEST(LongBlockRtlMachine, AFaultInAnElementOfIntegersIsFound) {
   expect_found(
       {.rows = 4, .cols = 4, .a = ElementType::integer(8), .b = ElementType::integer(8)},
       {"int_block_array.sv", "(b[(r*Cols+c)*BBits+:BBits])", "(b[(r*Cols+c)*BBits+:BBits] ^ BBits'(r == 1))"},
@@ -227,7 +227,7 @@ TEST(BlockRtlMachine, AFaultInAnAddressIsFound) {
 }
 
 // Alone, it would go on beyond the ends of some runs.
-TEST(BlockRtlMachine, AGeneratorThatLosesItsPlaceIsAFailure) {
+TEST(LongBlockRtlMachine, AGeneratorThatLosesItsPlaceIsAFailure) {
   std::mt19937_64 engine(56);
   const FaultyRtl rtl("lowering_unit.sv", "left_q <= LengthBits'(most)", "left_q < LengthBits'(most)");
   const Build build{.rows = 4, .cols = 4};
