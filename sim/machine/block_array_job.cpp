@@ -56,9 +56,10 @@ void check_statistics(const BlockArrayJob& job, std::int64_t rows, std::int64_t 
   if (norm.kind == DrainStatistics::none) return;
   if (job.pass == Pass::weight_gradient)
     refuse_block_job("a weight gradient has no channels of a batch norm");
-  if (norm.chunks < 1 || job.outputs.rows() % norm.chunks != 0)
+  if (norm.chunks < 1 || job.outputs.rows() % norm.chunks != 0) {
     refuse_block_job(std::to_string(job.outputs.rows()) + " rows in " + std::to_string(norm.chunks) +
                      " chunks");
+  }
   if (norm.kind == DrainStatistics::forward) return;
   check_elements("the batch norm's x", norm.x, rows * columns);
   for (const std::span<const float> numbers : {norm.gamma, norm.mean, norm.inv}) {
