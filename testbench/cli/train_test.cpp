@@ -148,9 +148,10 @@ TEST(Train, NumbersAreFiniteAndDecimal) {
     return run.err;
   };
   for (const char* option : {"--lr", "--weight-decay"}) {
-    for (const char* value : {"nan", "inf", "-nan", "-1", "1e300", "0x1", "1,5", "x"})
+    for (const char* value : {"nan", "inf", "-nan", "-1", "1e300", "0x1", "1,5", "x"}) {
       EXPECT_NE(complaint(option, value).find("decimal number in 0..1"), std::string::npos)
           << option << value;
+    }
     EXPECT_NE(complaint(option, "0.5").find("none.yaml"), std::string::npos);
   }
   for (const char* value : {"-1", "1.5", "0x10", "4294967296", "x", "1,,2", ",1", "1,"})
