@@ -64,7 +64,7 @@ class ZeroPackerReference : public StreamReference {
     const auto lanes = static_cast<std::size_t>(ports_.lanes);
     coverage_.hit(nonzeros_[nonzero]);
     coverage_.hit(waiting_[waiting]);
-    const std::uint8_t sign = static_cast<std::uint8_t>(1U << (ports_.code.bits - 1));
+    const auto sign = static_cast<std::uint8_t>(1U << (ports_.code.bits - 1));
     for (const std::uint8_t code : beat.codes) coverage_.hit_if(code == sign, sign_alone_);
     if (!beat.last) {
       coverage_.hit(word == 0 ? no_word_ : waiting + nonzero == lanes ? word_ : word_and_more_);
