@@ -63,9 +63,10 @@ Accumulator read_accumulator(YamlMap& root) {
   map->read_with("inner", result.inner,
                  [](const std::string& text) { return Accumulator::parse_inner(text); });
   map->read_with("inner_format", result.inner_format, format_of);
-  if (result.inner && map->has("inner_rounding"))
+  if (result.inner && map->has("inner_rounding")) {
     map->refuse("inner_rounding",
                 "an aligned inner accumulator has no inner_rounding; write inner: aligned:G,b,rne");
+  }
   map->read_with("inner_rounding", result.inner_rounding, rounding_of);
   map->read_with("order", result.order, [](const std::string& text) { return parse_order(text); });
   if (result.order != Accumulator::Order::ascending && !result.inner)

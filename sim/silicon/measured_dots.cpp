@@ -2,9 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
+#include <utility>
 
 #include "models/mac/accumulator.hpp"
 #include "sim/support/input_file.hpp"
@@ -17,7 +18,7 @@ constexpr std::uint64_t largest_file = std::uint64_t{256} << 20;
 
 class Reader {
  public:
-  Reader(const std::string& name, const Format& a_format, const Format& b_format) : name_(name) {
+  Reader(std::string name, const Format& a_format, const Format& b_format) : name_(std::move(name)) {
     dots_.a_format = a_format;
     dots_.b_format = b_format;
   }
@@ -67,9 +68,10 @@ class Reader {
   }
 
   std::uint32_t fp32(const char* what, std::string_view word) const {
-    if (word.size() != 8)
+    if (word.size() != 8) {
       fail(fmt::format("{} is {}; an FP32 number has 8 hexadecimal digits", what,
                        in_quotes(std::string(word))));
+    }
     return hex(word, what);
   }
 
