@@ -53,7 +53,7 @@ install(PROGRAMS tools/plot tools/capture_torch.py DESTINATION ${data}/tools)
 install(FILES tools/capture_example.py tools/capture_macs.py DESTINATION ${data}/tools)
 install(DIRECTORY tools/plotting DESTINATION ${data}/tools PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY traces DESTINATION ${data} FILES_MATCHING PATTERN *.safetensors PATTERN *.md PATTERN figures EXCLUDE)
-install(FILES README.md INSTALL.md CHANGELOG.md LICENSE models/ARITHMETIC.md docs/GLOSSARY.md docs/RESULTS.md TYPE DOC)
+install(FILES README.md INSTALL.md CHANGELOG.md LICENSE models/ARITHMETIC.md models/SILICON.md docs/GLOSSARY.md docs/RESULTS.md TYPE DOC)
 
 # One Debian package. What a command of the program calls is recommended: all others do without.
 set(CPACK_GENERATOR DEB)

@@ -39,6 +39,30 @@ struct OperandTables {
   }
 };
 
+// The sums that are aligned: the accumulator's own, or those of its chunks.
+struct AlignedSums {
+  AlignedGroup aligned;
+  Format format;
+  std::size_t chunk = 0;  // 0: there is no outer accumulator
+  Accumulator::Order dealt = Accumulator::Order::ascending;
+
+  explicit AlignedSums(const Accumulator& how)
+      : aligned(how.inner ? *how.inner : how.aligned),
+        format(how.inner ? how.inner_format : how.format),
+        chunk(how.inner ? how.group : 0),
+        dealt(how.order) {}
+
+  // The k of each product, as the groups take them.
+  std::vector<std::size_t> order(std::size_t depth) const {
+    std::vector<std::size_t> all;
+    all.reserve(depth);
+    const std::size_t step = chunk == 0 ? std::max<std::size_t>(depth, 1) : chunk;
+    for (std::size_t first = 0; first < depth; first += step)
+      append_chunk(dealt, first, std::min(first + step, depth), all);
+    return all;
+  }
+};
+
 }  // namespace mantissa::kernels
 #endif
 
@@ -46,19 +70,22 @@ HWY_BEFORE_NAMESPACE();
 namespace mantissa::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The accumulator's constants. A sum of truncated terms is a whole number of 2^(E-b), exact in T.
+// The constants of an accumulator that is aligned. A sum of truncated terms is a whole number of 2^(E-b),
+// exact in T.
 template <class T>
 struct AlignedAdder {
   using D = hn::ScalableTag<T>;
   using V = hn::VFromD<D>;
   Lattice<T> lattice;
-  V bits;      // 2^b
+  V bits;  // 2^b
+  bool nearest;
   bool exact;  // FP32 in float lanes: the sum is already a number of the format
 
-  explicit AlignedAdder(const Accumulator& how)
-      : lattice(how.format, Rounding::rtz()),
-        bits(hn::Set(D(), std::ldexp(T{1}, how.aligned_bits))),
-        exact(how.format == formats::fp32 && std::is_same_v<T, float>) {}
+  explicit AlignedAdder(const AlignedSums& sums)
+      : lattice(sums.format, Rounding::rtz()),
+        bits(hn::Set(D(), std::ldexp(T{1}, sums.aligned.bits))),
+        nearest(sums.aligned.nearest),
+        exact(sums.format == formats::fp32 && std::is_same_v<T, float>) {}
 
   // 2^exponent of the accumulator, 0 if it is zero.
   HWY_INLINE V Binade(V acc) const {
@@ -66,10 +93,26 @@ struct AlignedAdder {
   }
   HWY_INLINE V Finish(V sum, V largest) const {
     const V value = hn::Mul(sum, hn::Div(largest, bits));
+    if (nearest) {
+      const V kept = exact ? value : lattice.template Nearest<Mode::rne>(value);
+      const V infinity = hn::Set(D(), std::numeric_limits<T>::infinity());
+      return hn::IfThenElse(hn::Gt(hn::Abs(kept), lattice.largest), hn::CopySignToAbs(infinity, kept), kept);
+    }
     const V kept = exact ? value : lattice.Truncate(value);
     return hn::CopySignToAbs(hn::Min(hn::Abs(kept), lattice.largest), kept);
   }
 };
+
+// What an outer accumulator makes of a chunk's sum: rounded to nearest even. In float lanes it is FP32, and
+// their own addition does that.
+HWY_INLINE VecOf<float> AddChunk(const CarefulStep<Mode::rne>&, VecOf<float> outer, VecOf<float> inner) {
+  return hn::Add(outer, inner);
+}
+HWY_INLINE VecOf<double> AddChunk(const CarefulStep<Mode::rne>& step, VecOf<double> outer,
+                                  VecOf<double> inner) {
+  const hn::ScalableTag<double> d;
+  return step(hn::Set(d, 1.0), inner, outer, hn::Zero(d));
+}
 
 template <class T>
 struct AlignedTile {
@@ -80,69 +123,87 @@ struct AlignedTile {
   const T* b_binade;
   std::size_t depth;
   std::size_t group;
-  T* acc;  // [tile_rows][tile columns]
+  std::size_t chunk;  // 0: there is no outer accumulator
+  T* acc;             // [tile_rows][tile columns]
 };
 
+// The products of k in [first, end) and the accumulators become these.
 template <class T>
-HWY_NOINLINE void RunTile(const AlignedAdder<T>& adder, const AlignedTile<T>& tile) {
+HWY_INLINE void RunGroup(const AlignedAdder<T>& adder, const AlignedTile<T>& tile, std::size_t first,
+                         std::size_t end, VecOf<T> (&acc)[tile_rows][tile_vectors]) {
   using V = VecOf<T>;
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t width = tile_vectors * lanes;
-  V acc[tile_rows][tile_vectors];
-  for (std::size_t r = 0; r < tile_rows; ++r) {
-    for (std::size_t v = 0; v < tile_vectors; ++v) acc[r][v] = hn::LoadU(d, tile.acc + r * width + v * lanes);
-  }
-  for (std::size_t first = 0; first < tile.depth; first += tile.group) {
-    const std::size_t end = std::min(first + tile.group, tile.depth);
-    V largest[tile_rows][tile_vectors];
+  V largest[tile_rows][tile_vectors];
 #pragma GCC unroll 4
-    for (auto& row : largest) row[0] = row[1] = hn::Zero(d);
-    for (std::size_t k = first; k < end; ++k) {
-      const V b0 = hn::Load(d, tile.b_binade + k * width);
-      const V b1 = hn::Load(d, tile.b_binade + k * width + lanes);
-#pragma GCC unroll 4
-      for (std::size_t r = 0; r < tile_rows; ++r) {
-        const V a = hn::Set(d, tile.a_binade[r * tile.a_stride + k]);
-        largest[r][0] = hn::Max(largest[r][0], hn::Mul(a, b0));
-        largest[r][1] = hn::Max(largest[r][1], hn::Mul(a, b1));
-      }
-    }
-    V scale[tile_rows][tile_vectors];
-    V sum[tile_rows][tile_vectors];
-    const V nothing = hn::Zero(d);
+  for (auto& row : largest) row[0] = row[1] = hn::Zero(d);
+  for (std::size_t k = first; k < end; ++k) {
+    const V b0 = hn::Load(d, tile.b_binade + k * width);
+    const V b1 = hn::Load(d, tile.b_binade + k * width + lanes);
 #pragma GCC unroll 4
     for (std::size_t r = 0; r < tile_rows; ++r) {
-#pragma GCC unroll 2
-      for (std::size_t v = 0; v < tile_vectors; ++v) {
-        // Lanes whose products are all zero divide by zero here and are left as they were below.
-        const V together = hn::Max(largest[r][v], adder.Binade(acc[r][v]));
-        largest[r][v] = hn::IfThenZeroElse(hn::Eq(largest[r][v], nothing), together);
-        scale[r][v] = hn::Div(adder.bits, largest[r][v]);
-        sum[r][v] = hn::Trunc(hn::Mul(acc[r][v], scale[r][v]));
-      }
-    }
-    for (std::size_t k = first; k < end; ++k) {
-      const V b0 = hn::Load(d, tile.b + k * width);
-      const V b1 = hn::Load(d, tile.b + k * width + lanes);
-#pragma GCC unroll 4
-      for (std::size_t r = 0; r < tile_rows; ++r) {
-        const V a = hn::Set(d, tile.a[r * tile.a_stride + k]);
-        sum[r][0] = hn::Add(sum[r][0], hn::Trunc(hn::Mul(hn::Mul(a, b0), scale[r][0])));
-        sum[r][1] = hn::Add(sum[r][1], hn::Trunc(hn::Mul(hn::Mul(a, b1), scale[r][1])));
-      }
-    }
-#pragma GCC unroll 4
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-#pragma GCC unroll 2
-      for (std::size_t v = 0; v < tile_vectors; ++v) {
-        const auto unchanged = hn::Eq(largest[r][v], nothing);
-        acc[r][v] = hn::IfThenElse(unchanged, acc[r][v], adder.Finish(sum[r][v], largest[r][v]));
-      }
+      const V a = hn::Set(d, tile.a_binade[r * tile.a_stride + k]);
+      largest[r][0] = hn::Max(largest[r][0], hn::Mul(a, b0));
+      largest[r][1] = hn::Max(largest[r][1], hn::Mul(a, b1));
     }
   }
+  V scale[tile_rows][tile_vectors];
+  V sum[tile_rows][tile_vectors];
+  const V nothing = hn::Zero(d);
+#pragma GCC unroll 4
   for (std::size_t r = 0; r < tile_rows; ++r) {
-    for (std::size_t v = 0; v < tile_vectors; ++v) hn::StoreU(acc[r][v], d, tile.acc + r * width + v * lanes);
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < tile_vectors; ++v) {
+      // Lanes whose products are all zero divide by zero here and are left as they were below, like those
+      // that are infinite.
+      const V together = hn::Max(largest[r][v], adder.Binade(acc[r][v]));
+      const auto unchanged =
+          hn::Or(hn::Eq(largest[r][v], nothing), hn::Gt(hn::Abs(acc[r][v]), adder.lattice.largest));
+      largest[r][v] = hn::IfThenZeroElse(unchanged, together);
+      scale[r][v] = hn::Div(adder.bits, largest[r][v]);
+      sum[r][v] = hn::Trunc(hn::Mul(acc[r][v], scale[r][v]));
+    }
+  }
+  for (std::size_t k = first; k < end; ++k) {
+    const V b0 = hn::Load(d, tile.b + k * width);
+    const V b1 = hn::Load(d, tile.b + k * width + lanes);
+#pragma GCC unroll 4
+    for (std::size_t r = 0; r < tile_rows; ++r) {
+      const V a = hn::Set(d, tile.a[r * tile.a_stride + k]);
+      sum[r][0] = hn::Add(sum[r][0], hn::Trunc(hn::Mul(hn::Mul(a, b0), scale[r][0])));
+      sum[r][1] = hn::Add(sum[r][1], hn::Trunc(hn::Mul(hn::Mul(a, b1), scale[r][1])));
+    }
+  }
+#pragma GCC unroll 4
+  for (std::size_t r = 0; r < tile_rows; ++r) {
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < tile_vectors; ++v) {
+      const auto unchanged = hn::Eq(largest[r][v], nothing);
+      acc[r][v] = hn::IfThenElse(unchanged, acc[r][v], adder.Finish(sum[r][v], largest[r][v]));
+    }
+  }
+}
+
+template <class T>
+HWY_NOINLINE void RunTile(const AlignedAdder<T>& adder, const CarefulStep<Mode::rne>& outer,
+                          const AlignedTile<T>& tile) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t chunk = tile.chunk == 0 ? tile.depth : tile.chunk;
+  for (std::size_t start = 0; start < tile.depth; start += chunk) {
+    const std::size_t stop = std::min(start + chunk, tile.depth);
+    VecOf<T> acc[tile_rows][tile_vectors];
+#pragma GCC unroll 4
+    for (auto& row : acc) row[0] = row[1] = hn::Zero(d);
+    for (std::size_t first = start; first < stop; first += tile.group)
+      RunGroup(adder, tile, first, std::min(first + tile.group, stop), acc);
+    for (std::size_t r = 0; r < tile_rows; ++r) {
+      for (std::size_t v = 0; v < tile_vectors; ++v) {
+        T* place = tile.acc + (r * tile_vectors + v) * lanes;
+        hn::StoreU(tile.chunk == 0 ? acc[r][v] : AddChunk(outer, hn::LoadU(d, place), acc[r][v]), d, place);
+      }
+    }
   }
 }
 
@@ -151,10 +212,14 @@ template <class T>
 void RunBlock(const GemmOperands& op, const GemmOptions& options, const OperandTables& a_tables,
               const OperandTables& b_tables, std::span<float> c, std::size_t row0, std::size_t row1,
               std::size_t col0, std::size_t col1) {
-  const AlignedAdder<T> adder(options.accumulator);
+  const AlignedSums sums(options.accumulator);
+  const AlignedAdder<T> adder(sums);
+  const CarefulStep<Mode::rne> outer(options.accumulator);
   const std::size_t width = tile_vectors * hn::Lanes(hn::ScalableTag<T>());
   const std::size_t depth = op.k;
-  const std::size_t group = std::min<std::size_t>(options.accumulator.group, depth);
+  const std::size_t group = std::min<std::size_t>(sums.aligned.group, depth);
+  const std::size_t chunk = std::min<std::size_t>(sums.chunk, depth);
+  const std::vector<std::size_t> order = sums.order(depth);
   AlignedBuffer<T> a(tile_rows * depth);
   AlignedBuffer<T> a_binade(tile_rows * depth);
   AlignedBuffer<T> b(depth * width);
@@ -164,7 +229,7 @@ void RunBlock(const GemmOperands& op, const GemmOptions& options, const OperandT
     const std::size_t columns = std::min(width, col1 - j);
     bool b_finite = true;
     for (std::size_t k = 0; k < depth; ++k) {
-      const std::uint8_t* code = op.b.data() + k * op.n + j;
+      const std::uint8_t* code = op.b.data() + order[k] * op.n + j;
       for (std::size_t i = 0; i < width; ++i) {
         b_finite = b_finite && (i >= columns || b_tables.finite[code[i]]);
         b.data()[k * width + i] = i < columns ? b_tables.value.value[code[i]] : 0;
@@ -177,9 +242,10 @@ void RunBlock(const GemmOperands& op, const GemmOptions& options, const OperandT
       for (std::size_t r = 0; r < tile_rows; ++r) {
         const std::uint8_t* code = op.a.data() + (i + r) * op.k;
         for (std::size_t k = 0; k < depth; ++k) {
-          finite = finite && (r >= rows || a_tables.finite[code[k]]);
-          a.data()[r * depth + k] = r < rows ? a_tables.value.value[code[k]] : 0;
-          a_binade.data()[r * depth + k] = r < rows ? a_tables.binade.value[code[k]] : 0;
+          const std::size_t from = order[k];
+          finite = finite && (r >= rows || a_tables.finite[code[from]]);
+          a.data()[r * depth + k] = r < rows ? a_tables.value.value[code[from]] : 0;
+          a_binade.data()[r * depth + k] = r < rows ? a_tables.binade.value[code[from]] : 0;
         }
       }
       if (!finite) {
@@ -187,12 +253,15 @@ void RunBlock(const GemmOperands& op, const GemmOptions& options, const OperandT
         continue;
       }
       std::fill(acc.span().begin(), acc.span().end(), T{0});
-      RunTile<T>(adder,
-                 {a.data(), a_binade.data(), depth, b.data(), b_binade.data(), depth, group, acc.data()});
+      RunTile<T>(
+          adder, outer,
+          {a.data(), a_binade.data(), depth, b.data(), b_binade.data(), depth, group, chunk, acc.data()});
       for (std::size_t r = 0; r < rows; ++r) {
         for (std::size_t column = 0; column < columns; ++column) {
+          const T sum = acc.data()[r * width + column];
+          // -0 becomes +0; chunks of both infinities make a NaN, whose sign would be the processor's.
           c[(i + r) * op.n + j + column] =
-              static_cast<float>(acc.data()[r * width + column]) + 0.0F;  // -0 becomes +0
+              std::isnan(sum) ? fp32_value(formats::fp32.nan_code()) : static_cast<float>(sum) + 0.0F;
         }
       }
     }
@@ -217,31 +286,42 @@ namespace mantissa::kernels {
 namespace {
 HWY_EXPORT(GemmAligned);
 
-// Bits of a sum of `group` products and the accumulator, each below 4 * 2^b quanta.
-int sum_bits(const Accumulator& how) {
-  return how.aligned_bits + 2 + std::bit_width(static_cast<unsigned>(how.group) + 1);
+// Bits of a sum of a group's products and the accumulator, each below 4 * 2^b quanta.
+int sum_bits(const AlignedGroup& aligned) {
+  return aligned.bits + 2 + std::bit_width(static_cast<unsigned>(aligned.group) + 1);
 }
 
-// Float lanes hold the sum, and Lattice::Truncate of it, without overflow.
+// Float lanes hold the sum, and its rounding by Lattice, without overflow, and add chunks as the outer
+// accumulator does.
 bool fits_float(const GemmOperands& operands, const Accumulator& how) {
-  if (sum_bits(how) > std::numeric_limits<float>::digits) return false;
-  if (how.format == formats::fp32) return true;  // nothing is truncated, and Inf is clamped like any overflow
+  const AlignedSums sums(how);
+  if (sum_bits(sums.aligned) > std::numeric_limits<float>::digits) return false;
+  if (how.inner && how.format != formats::fp32) return false;
+  if (sums.format == formats::fp32)
+    return true;  // nothing is lost, and Inf is clamped or kept like any overflow
   const int product = operands.a_format.max_exponent() + operands.b_format.max_exponent() + 2;
   const int accumulator =
-      std::min(how.format.max_exponent(),
+      std::min(sums.format.max_exponent(),
                product + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(operands.k))));
-  const int sum = std::max(product, accumulator) + std::bit_width(static_cast<unsigned>(how.group) + 1);
-  return how.format.mantissa_bits <= 22 && sum + 23 - how.format.mantissa_bits <= 126;
+  const int sum =
+      std::max(product, accumulator) + std::bit_width(static_cast<unsigned>(sums.aligned.group) + 1);
+  return sums.format.mantissa_bits <= 22 && sum + 23 - sums.format.mantissa_bits <= 126;
+}
+
+bool is_aligned(const Accumulator& how) {
+  return how.kind == Accumulator::Kind::aligned ||
+         (how.inner && how.rounding == Rounding::rne() && how.format.has_inf());
 }
 
 }  // namespace
 
 bool gemm_aligned_supports(const GemmOperands& operands, const Accumulator& how) {
+  if (!is_aligned(how)) return false;
+  const AlignedSums sums(how);
   // Scales 2^(E-b) and 2^(b-E) must be normal FP32 numbers for every largest exponent E that can occur.
   const int least = operands.a_format.min_exponent() + operands.b_format.min_exponent();
-  return how.kind == Accumulator::Kind::aligned && sum_bits(how) <= 53 && least >= -70 &&
-         how.aligned_bits <= 50 && how.format.has_inf() &&
-         how.format.min_exponent() >= formats::fp32.min_exponent() && exact_in_fp32(operands.a_format) &&
+  return sum_bits(sums.aligned) <= 53 && least >= -70 && sums.aligned.bits <= 50 && sums.format.has_inf() &&
+         sums.format.min_exponent() >= formats::fp32.min_exponent() && exact_in_fp32(operands.a_format) &&
          exact_in_fp32(operands.b_format);
 }
 

@@ -293,7 +293,7 @@ bool has_tiles(const Accumulator& how) {
     case Accumulator::Kind::kulisch:
       return true;
     case Accumulator::Kind::chunk:
-      return how.inner_format == how.format && how.inner_rounding == how.rounding;
+      return !how.inner && how.inner_format == how.format && how.inner_rounding == how.rounding;
     case Accumulator::Kind::aligned:
       return false;
   }

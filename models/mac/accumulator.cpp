@@ -19,12 +19,37 @@ std::optional<int> positive(std::string_view text) {
   return value;
 }
 
+void check_aligned(const AlignedGroup& aligned) {
+  if (aligned.group < 1 || aligned.group > Accumulator::max_k) {
+    throw std::invalid_argument("an accumulator's group must be 1..2^24, not " +
+                                std::to_string(aligned.group));
+  }
+  if (aligned.bits < 1 || aligned.bits > 64)
+    throw std::invalid_argument("aligned bits must be 1..64, not " + std::to_string(aligned.bits));
+}
+
 [[noreturn]] void refuse_kind(Accumulator::Kind kind) {
   throw std::invalid_argument("accumulator kind " + std::to_string(static_cast<int>(kind)) +
                               " does not exist; allowed: plain, chunk, fused, aligned, kulisch");
 }
 
 }  // namespace
+
+std::optional<AlignedGroup> AlignedGroup::parse(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  const std::string_view after = text.substr(comma + 1);
+  const std::size_t second = after.find(',');
+  const std::optional<int> group = positive(text.substr(0, comma));
+  const std::optional<int> bits = positive(after.substr(0, second));
+  if (!group || !bits || *group > Accumulator::max_k || *bits > 64) return std::nullopt;
+  if (second != std::string_view::npos && after.substr(second + 1) != "rne") return std::nullopt;
+  return AlignedGroup{.group = *group, .bits = *bits, .nearest = second != std::string_view::npos};
+}
+
+std::string AlignedGroup::name() const {
+  return "aligned:" + std::to_string(group) + "," + std::to_string(bits) + (nearest ? ",rne" : "");
+}
 
 Accumulator Accumulator::parse(std::string_view kind, const Format& format, Rounding rounding) {
   Accumulator result;
@@ -44,23 +69,64 @@ Accumulator Accumulator::parse(std::string_view kind, const Format& format, Roun
     if (good) result.group = *group;
   } else if (head == "aligned") {
     result.kind = Kind::aligned;
-    const std::size_t comma = tail.find(',');
-    const std::optional<int> group = positive(tail.substr(0, comma));
-    const std::optional<int> bits =
-        comma == std::string_view::npos ? std::nullopt : positive(tail.substr(comma + 1));
-    good = group && bits && *group <= max_k && *bits <= 64;
-    if (good) {
-      result.group = *group;
-      result.aligned_bits = *bits;
-    }
+    const std::optional<AlignedGroup> aligned = AlignedGroup::parse(tail);
+    good = aligned.has_value();
+    if (good) result.aligned = *aligned;
   }
   if (!good) {
     throw std::invalid_argument(
         "unknown accumulator option '" + std::string(kind) +
-        "'; allowed: plain, chunk:G, fused:G, aligned:G,b (b 1..64), kulisch, G 1..2^24");
+        "'; allowed: plain, chunk:G, fused:G, aligned:G,b or aligned:G,b,rne (b 1..64), kulisch, G 1..2^24");
   }
   result.check();
   return result;
+}
+
+std::optional<AlignedGroup> Accumulator::parse_inner(std::string_view text) {
+  constexpr std::string_view head = "aligned:";
+  if (text == "plain") return std::nullopt;
+  std::optional<AlignedGroup> aligned;
+  if (text.starts_with(head)) aligned = AlignedGroup::parse(text.substr(head.size()));
+  if (!aligned) {
+    throw std::invalid_argument("unknown inner accumulator '" + std::string(text) +
+                                "'; allowed: plain, aligned:G,b or aligned:G,b,rne (b 1..64), G 1..2^24");
+  }
+  return aligned;
+}
+
+void append_chunk(Accumulator::Order order, std::size_t first, std::size_t end,
+                  std::vector<std::size_t>& numbers) {
+  switch (order) {
+    case Accumulator::Order::ascending:
+      for (std::size_t k = first; k < end; ++k) numbers.push_back(k);
+      return;
+    case Accumulator::Order::pairs:
+      for (const std::size_t half : {0, 1}) {
+        for (std::size_t k = first; k < end; ++k) {
+          if ((k - first) / 2 % 2 == half) numbers.push_back(k);
+        }
+      }
+      return;
+  }
+  name_of(order);  // refuses an order that does not exist
+}
+
+Accumulator::Order parse_order(std::string_view text) {
+  for (const Accumulator::Order order : {Accumulator::Order::ascending, Accumulator::Order::pairs}) {
+    if (text == name_of(order)) return order;
+  }
+  throw std::invalid_argument("unknown order '" + std::string(text) + "'; allowed: ascending, pairs");
+}
+
+std::string_view name_of(Accumulator::Order order) {
+  switch (order) {
+    case Accumulator::Order::ascending:
+      return "ascending";
+    case Accumulator::Order::pairs:
+      return "pairs";
+  }
+  throw std::invalid_argument("order " + std::to_string(static_cast<int>(order)) +
+                              " does not exist; allowed: ascending, pairs");
 }
 
 std::string Accumulator::kind_name() const {
@@ -72,7 +138,7 @@ std::string Accumulator::kind_name() const {
     case Kind::fused:
       return "fused:" + std::to_string(group);
     case Kind::aligned:
-      return "aligned:" + std::to_string(group) + "," + std::to_string(aligned_bits);
+      return aligned.name();
     case Kind::kulisch:
       return "kulisch";
   }
@@ -85,8 +151,9 @@ std::int64_t Accumulator::group_of(std::int64_t k) const {
       return 1;
     case Kind::chunk:
     case Kind::fused:
-    case Kind::aligned:
       return group;
+    case Kind::aligned:
+      return aligned.group;
     case Kind::kulisch:
       return k;
   }
@@ -106,7 +173,7 @@ bool Accumulator::stochastic() const {
     case Kind::kulisch:
       return rounding.stochastic();
     case Kind::chunk:
-      return rounding.stochastic() || inner_rounding.stochastic();
+      return rounding.stochastic() || (!inner && inner_rounding.stochastic());
     case Kind::aligned:
       return false;
   }
@@ -137,7 +204,14 @@ int Accumulator::state_bits(int span, std::int64_t k) const {
   refuse_kind(kind);
 }
 
-std::string Accumulator::name() const { return format.name() + " " + rounding.name() + " " + kind_name(); }
+std::string Accumulator::inner_name() const { return inner ? inner->name() : "plain"; }
+
+std::string Accumulator::name() const {
+  std::string text = format.name() + " " + rounding.name() + " " + kind_name();
+  if (inner) text += " of " + inner_format.name() + " " + inner->name();
+  if (order != Order::ascending) text += " in " + std::string(name_of(order));
+  return text;
+}
 
 bool exact_in_fp32(const Format& format) {
   return format.min_quantum() >= formats::fp32.min_quantum() &&
@@ -149,8 +223,15 @@ void Accumulator::check() const {
     throw std::invalid_argument("an accumulator's group must be 1..2^24, not " + std::to_string(group));
   }
   kind_name();  // refuses a kind that does not exist
-  if (kind == Kind::aligned && (aligned_bits < 1 || aligned_bits > 64)) {
-    throw std::invalid_argument("aligned bits must be 1..64, not " + std::to_string(aligned_bits));
+  if (kind == Kind::aligned) check_aligned(aligned);
+  if (inner) {
+    if (kind != Kind::chunk)
+      throw std::invalid_argument("an inner accumulator belongs to chunk:G, not to " + kind_name());
+    check_aligned(*inner);
+  }
+  name_of(order);  // refuses an order that does not exist
+  if (order != Order::ascending && !inner) {
+    throw std::invalid_argument("an order of products belongs to chunk:G with an aligned inner accumulator");
   }
   rounding.check();
   inner_rounding.check();

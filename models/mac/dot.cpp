@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "models/mac/wide_sum.hpp"
 
@@ -60,16 +61,6 @@ bool all_zero(Terms group) {
   return std::all_of(group.begin(), group.end(), [](const DotTerm& term) { return term.value.is_zero(); });
 }
 
-void add_chunk(Register& acc, Terms group, const Accumulator& how, DotDraws& draws) {
-  Register inner{.flags = acc.flags};
-  accumulate_plain(inner, group, how.inner_format, how.inner_rounding, draws.inner);
-  acc.flags = inner.flags;
-  const std::uint32_t draw = how.rounding.stochastic() ? draws.outer.draw() : 0;
-  if (all_zero(group)) return;
-  const Exact sum = add(decode(acc.code, how.format), decode(inner.code, how.inner_format), acc.flags);
-  acc.take_sum(sum, how.format, how.rounding, draw);
-}
-
 void add_fused(Register& acc, Terms group, const Accumulator& how, DotDraws& draws) {
   const std::uint32_t draw = how.rounding.stochastic() ? draws.outer.draw() : 0;
   if (all_zero(group)) return;
@@ -82,18 +73,19 @@ void add_fused(Register& acc, Terms group, const Accumulator& how, DotDraws& dra
   acc.take_sum(sum.value(), how.format, how.rounding, draw);
 }
 
-void add_aligned(Register& acc, Terms group, const Accumulator& how) {
+void add_aligned(Register& acc, Terms group, const AlignedGroup& how, const Format& format) {
   if (all_zero(group)) return;
-  const Exact value = decode(acc.code, how.format);
+  const Rounding rounding = how.nearest ? Rounding::rne() : Rounding::rtz();
+  const Exact value = decode(acc.code, format);
   const Exact special = special_of(value, group, acc.flags);
-  if (!special.is_zero()) return acc.round_to(special, how.format, Rounding::rtz(), 0);
+  if (!special.is_zero()) return acc.round_to(special, format, rounding, 0);
   int largest = formats::fp32.min_quantum();
-  if (!value.is_zero()) largest = std::max(largest, operand_exponent(acc.code, how.format));
+  if (!value.is_zero()) largest = std::max(largest, operand_exponent(acc.code, format));
   for (const DotTerm& term : group) {
     if (!term.value.is_zero()) largest = std::max(largest, term.exponent);
   }
   // Everything is a multiple of FP32's smallest number: truncating below it would do nothing.
-  const int quantum = std::max(largest - how.aligned_bits, formats::fp32.min_quantum());
+  const int quantum = std::max(largest - how.bits, formats::fp32.min_quantum());
   WideSum sum;
   const auto add_truncated = [&](const Exact& term) {
     if (term.is_zero()) return;
@@ -105,15 +97,40 @@ void add_aligned(Register& acc, Terms group, const Accumulator& how) {
   };
   add_truncated(value);
   for (const DotTerm& term : group) add_truncated(term.value);
-  acc.take_sum(sum.value(), how.format, Rounding::rtz(), 0);
+  acc.take_sum(sum.value(), format, rounding, 0);
 }
 
-// add_group(group) for the terms of each group.
+// add_group(group) for each group of `size` terms.
 template <class AddGroup>
-void for_groups(Terms terms, const Accumulator& how, const AddGroup& add_group) {
-  const auto size = static_cast<std::size_t>(how.group_of(static_cast<std::int64_t>(terms.size())));
-  for (std::size_t first = 0; first < terms.size(); first += size)
-    add_group(terms.subspan(first, std::min(size, terms.size() - first)));
+void for_groups(Terms terms, std::int64_t size, const AddGroup& add_group) {
+  const auto step = static_cast<std::size_t>(size);
+  for (std::size_t first = 0; first < terms.size(); first += step)
+    add_group(terms.subspan(first, std::min(step, terms.size() - first)));
+}
+
+// A chunk's terms as its inner accumulator takes them.
+std::vector<DotTerm> in_order(Terms chunk, Accumulator::Order order) {
+  std::vector<std::size_t> numbers;
+  append_chunk(order, 0, chunk.size(), numbers);
+  std::vector<DotTerm> terms;
+  terms.reserve(numbers.size());
+  for (const std::size_t number : numbers) terms.push_back(chunk[number]);
+  return terms;
+}
+
+void add_chunk(Register& acc, Terms group, const Accumulator& how, DotDraws& draws) {
+  Register inner{.flags = acc.flags};
+  if (how.inner) {
+    for_groups(in_order(group, how.order), how.inner->group,
+               [&](Terms some) { add_aligned(inner, some, *how.inner, how.inner_format); });
+  } else {
+    accumulate_plain(inner, group, how.inner_format, how.inner_rounding, draws.inner);
+  }
+  acc.flags = inner.flags;
+  const std::uint32_t draw = how.rounding.stochastic() ? draws.outer.draw() : 0;
+  if (all_zero(group)) return;
+  const Exact sum = add(decode(acc.code, how.format), decode(inner.code, how.inner_format), acc.flags);
+  acc.take_sum(sum, how.format, how.rounding, draw);
 }
 
 }  // namespace
@@ -127,19 +144,20 @@ DotTerm dot_term(std::uint32_t a, const Format& a_format, std::uint32_t b, const
 
 Rounded dot(std::span<const DotTerm> terms, const Accumulator& how, DotDraws& draws, std::uint32_t start) {
   Register acc{.code = start};
+  const std::int64_t group = how.group_of(static_cast<std::int64_t>(terms.size()));
   switch (how.kind) {
     case Accumulator::Kind::plain:
       accumulate_plain(acc, terms, how.format, how.rounding, draws.outer);
       return {acc.code, acc.flags};
     case Accumulator::Kind::chunk:
-      for_groups(terms, how, [&](Terms group) { add_chunk(acc, group, how, draws); });
+      for_groups(terms, group, [&](Terms some) { add_chunk(acc, some, how, draws); });
       return {acc.code, acc.flags};
     case Accumulator::Kind::fused:
     case Accumulator::Kind::kulisch:
-      for_groups(terms, how, [&](Terms group) { add_fused(acc, group, how, draws); });
+      for_groups(terms, group, [&](Terms some) { add_fused(acc, some, how, draws); });
       return {acc.code, acc.flags};
     case Accumulator::Kind::aligned:
-      for_groups(terms, how, [&](Terms group) { add_aligned(acc, group, how); });
+      for_groups(terms, group, [&](Terms some) { add_aligned(acc, some, how.aligned, how.format); });
       return {acc.code, acc.flags};
   }
   throw std::logic_error("an accumulator of a kind that check() refuses");

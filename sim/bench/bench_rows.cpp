@@ -11,6 +11,7 @@
 #include "models/kernels/prune.hpp"
 #include "models/kernels/quantize.hpp"
 #include "models/kernels/targets.hpp"
+#include "models/mac/accumulator_preset.hpp"
 #include "sim/bench/bench_layers.hpp"
 #include "sim/bench/bench_measure.hpp"
 #include "sim/bench/bench_steps.hpp"
@@ -44,7 +45,7 @@ struct Operands {
 
 struct GemmCase {
   const char* operands;
-  const char* acc;
+  const char* acc;  // empty: `kind` is a preset
   const char* round;
   const char* kind;
   double target;  // ratio to sgemm with AVX-512; 0: none
@@ -53,12 +54,22 @@ struct GemmCase {
 // Targets come from what emulators and hand-written prototypes reach; the rows without one are for
 // comparison.
 constexpr GemmCase gemm_cases[] = {
-    {"e5m2", "fp32", "rne", "plain", 0.85},          {"e4m3", "fp32", "rne", "plain", 0.85},
-    {"e5m2", "fp16", "rne", "plain", 0.10},          {"e4m3", "e6m5", "rne", "plain", 0.10},
-    {"e5m2", "e6m15", "rne", "plain", 0.10},         {"e5m2", "fp16", "sr:12", "plain", 0.075},
-    {"e5m2", "e6m5", "sr:13", "plain", 0.075},       {"e5m2", "fp32", "rne", "aligned:4,14", 0.025},
-    {"e4m3", "fp32", "rne", "aligned:32,13", 0.025}, {"e5m2", "fp16", "rne", "chunk:64", 0},
-    {"e5m2", "fp32", "rne", "fused:4", 0},           {"e5m2", "fp32", "rne", "kulisch", 0},
+    {"e5m2", "fp32", "rne", "plain", 0.85},
+    {"e4m3", "fp32", "rne", "plain", 0.85},
+    {"e5m2", "fp16", "rne", "plain", 0.10},
+    {"e4m3", "e6m5", "rne", "plain", 0.10},
+    {"e5m2", "e6m15", "rne", "plain", 0.10},
+    {"e5m2", "fp16", "sr:12", "plain", 0.075},
+    {"e5m2", "e6m5", "sr:13", "plain", 0.075},
+    {"e5m2", "fp32", "rne", "aligned:4,14", 0.025},
+    {"e4m3", "fp32", "rne", "aligned:32,13", 0.025},
+    {"e5m2", "fp16", "rne", "chunk:64", 0},
+    {"e5m2", "fp32", "rne", "fused:4", 0},
+    {"e5m2", "fp32", "rne", "kulisch", 0},
+    {"e4m3", "", "", "hopper", 0.10},
+    {"e4m3", "", "", "hopper-128", 0.09},
+    {"e4m3", "", "", "blackwell", 0},
+    {"e4m3", "", "", "mma-sm90", 0},
 };
 
 class Tasks {
@@ -102,7 +113,9 @@ class Tasks {
 
   static GemmOptions options_of(const GemmCase& one) {
     GemmOptions options;
-    options.accumulator = Accumulator::parse(one.kind, Format::parse(one.acc), Rounding::parse(one.round));
+    options.accumulator =
+        one.acc[0] == '\0' ? accumulator_preset(one.kind).accumulator
+                           : Accumulator::parse(one.kind, Format::parse(one.acc), Rounding::parse(one.round));
     options.draws = draws;
     return options;
   }
@@ -112,8 +125,8 @@ class Tasks {
   }
 
   void add_gemm(const GemmCase& one, const std::string& simd, double target) {
-    const std::string name =
-        std::string("gemm ") + one.operands + ", " + one.acc + " " + one.round + " " + one.kind;
+    const std::string sums = one.acc[0] == '\0' ? "" : std::string(one.acc) + " " + one.round + " ";
+    const std::string name = std::string("gemm ") + one.operands + ", " + sums + one.kind;
     tasks_.push_back({name, [=, this, op = operands(one)] {
                         const ForcedTarget forced(simd);
                         const GemmOptions options = options_of(one);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/format/convert.hpp"
+#include "models/mac/accumulator_preset.hpp"
 #include "models/mac/dot.hpp"
 #include "models/mac/fp8_mul.hpp"
 #include "sim/cli/calc.hpp"
@@ -20,8 +21,11 @@ struct DotOptions {
   std::string acc = "fp32";
   std::string kind = "plain";
   std::string round = "rne";
+  std::string inner;        // empty: plain
   std::string inner_acc;    // empty: as --acc
   std::string inner_round;  // empty: as --round
+  std::string order = "ascending";
+  std::string preset;
   std::string seed = "1";
   std::string inner_seed = "2";
   int leap = Lfsr::default_leap;
@@ -29,15 +33,19 @@ struct DotOptions {
 };
 
 Accumulator accumulator_of(const DotOptions& options) {
+  if (!options.preset.empty()) return accumulator_preset(options.preset).accumulator;
   Accumulator how =
       Accumulator::parse(options.kind, Format::parse(options.acc), Rounding::parse(options.round));
-  if (!options.inner_acc.empty() || !options.inner_round.empty()) {
-    if (how.kind != Accumulator::Kind::chunk)
-      throw std::invalid_argument("--inner-acc and --inner-round belong to --kind chunk:G");
-    if (!options.inner_acc.empty()) how.inner_format = Format::parse(options.inner_acc);
-    if (!options.inner_round.empty()) how.inner_rounding = Rounding::parse(options.inner_round);
-    how.check();
-  }
+  const bool inner = !options.inner.empty() || !options.inner_acc.empty() || !options.inner_round.empty();
+  if (inner && how.kind != Accumulator::Kind::chunk)
+    throw std::invalid_argument("--inner, --inner-acc and --inner-round belong to --kind chunk:G");
+  if (!options.inner.empty()) how.inner = Accumulator::parse_inner(options.inner);
+  if (how.inner && !options.inner_round.empty())
+    throw std::invalid_argument("--inner-round is not for an aligned --inner; write aligned:G,b,rne");
+  if (!options.inner_acc.empty()) how.inner_format = Format::parse(options.inner_acc);
+  if (!options.inner_round.empty()) how.inner_rounding = Rounding::parse(options.inner_round);
+  how.order = parse_order(options.order);
+  how.check();
   for (const Rounding& rounding : {how.rounding, how.inner_rounding}) {
     if (how.stochastic() && rounding.stochastic()) check_leap(options.leap, rounding.random_bits);
   }
@@ -110,11 +118,21 @@ void add_dot(CLI::App& calc) {
   op->add_option("--a", options->a, "format of a, at most 8 bits")->capture_default_str();
   op->add_option("--b", options->b, "format of b, at most 8 bits")->capture_default_str();
   op->add_option("--acc", options->acc, "format of the accumulator, within fp32")->capture_default_str();
-  op->add_option("--kind", options->kind, "plain, chunk:G, fused:G, aligned:G,b or kulisch")
+  CLI::Option* preset =
+      op->add_option("--preset", options->preset,
+                     "that of a device, in place of its options: " + accumulator_preset_names());
+  op->add_option("--kind", options->kind, "plain, chunk:G, fused:G, aligned:G,b, aligned:G,b,rne or kulisch")
       ->capture_default_str();
   op->add_option("--round", options->round, rounding_names() + "; aligned truncates")->capture_default_str();
+  op->add_option("--inner", options->inner, "inside a chunk: plain, aligned:H,b or aligned:H,b,rne");
   op->add_option("--inner-acc", options->inner_acc, "format inside a chunk, if different");
   op->add_option("--inner-round", options->inner_round, "rounding inside a chunk, if different");
+  op->add_option("--order", options->order,
+                 "in which order an aligned --inner gets the products of a chunk: ascending or pairs")
+      ->capture_default_str();
+  for (const char* other :
+       {"--acc", "--kind", "--round", "--inner", "--inner-acc", "--inner-round", "--order"})
+    preset->excludes(op->get_option(other));
   op->add_option("--seed", options->seed, "initial state of the generator for sr on every line, hex, not 0")
       ->capture_default_str();
   op->add_option("--inner-seed", options->inner_seed, "the same for roundings inside chunks")
@@ -131,6 +149,7 @@ void add_dot(CLI::App& calc) {
       "  echo 5c 3c 3c 3c 3c 3c 3c 3c | mantissa calc dot --acc bf16                   # 4380 x\n"
       "  echo 5c 3c 3c 3c 3c 3c 3c 3c | mantissa calc dot --acc bf16 --kind fused:2    # 4381 x\n"
       "  echo 5c 3c 3c 3c 3c 3c 3c 3c | mantissa calc dot --acc bf16 --kind kulisch    # 4382 x\n"
+      "  echo 5c 3c 3c 3c 3c 3c 3c 3c | mantissa calc dot --preset hopper              # 10e060 -\n"
       "  echo 3c 3c 40000000 | mantissa calc dot                                       # 40400000 -");
   op->callback([options] {
     DotLine line(*options);

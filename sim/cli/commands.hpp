@@ -18,6 +18,7 @@ void add_calc(CLI::App& program);
 void add_compare(CLI::App& program);
 void add_cycles(CLI::App& program);
 void add_replay(CLI::App& program);
+void add_silicon(CLI::App& program);
 void add_trace(CLI::App& program);
 void add_train(CLI::App& program);
 void add_vectors(CLI::App& program);

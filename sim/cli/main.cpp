@@ -89,11 +89,13 @@ int run(int argc, char** argv) {
       "  mantissa cycles --array 32x32 --gemm 256,256,256\n"
       "  mantissa bench\n"
       "  mantissa compare old/report.json new/report.json\n"
+      "  mantissa silicon check measured.txt\n"
       "Every command has its own examples: mantissa COMMAND --help");
   mantissa::cli::add_calc(program);
   mantissa::cli::add_vectors(program);
   mantissa::cli::add_verify(program);
   mantissa::cli::add_replay(program);
+  mantissa::cli::add_silicon(program);
   mantissa::cli::add_train(program);
   mantissa::cli::add_trace(program);
   mantissa::cli::add_cycles(program);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/arch/sizes.hpp"
+
 namespace mantissa {
 namespace {
 
@@ -33,26 +35,36 @@ void count_float_sums(Counter& counter, const GemmWork& work) {
     counter.add("align " + std::to_string(frame), macs);
     counter.add("accumulate int" + std::to_string(frame), macs);
   };
+  // Two bits above the largest exponent: a product is not renormalised and may reach 4. One operand more than
+  // the group: the accumulator.
+  const auto count_aligned = [&](const AlignedGroup& aligned) {
+    count_frame(aligned.bits + 2 + bits_to_count(static_cast<std::uint64_t>(aligned.group) + 1) + 1);
+  };
   const int span = product_span(work.a.format(), work.b.format());
   switch (acc.kind) {
     case Accumulator::Kind::plain:
       counter.add(format, macs);
       counter.add("register bit", macs * bits);
       break;
-    case Accumulator::Kind::chunk:
-      counter.add("accumulate " + acc.inner_format.name(), macs);
+    case Accumulator::Kind::chunk: {
+      std::uint64_t sums = macs;  // of the inner accumulator
+      if (acc.inner) {
+        count_aligned(*acc.inner);
+        const std::int64_t length = std::min<std::int64_t>(acc.group, work.k);
+        sums = std::min(macs, groups * static_cast<std::uint64_t>(ceil_div(length, acc.inner->group)));
+      }
+      counter.add("accumulate " + acc.inner_format.name(), sums);
       counter.add(format, groups);
-      counter.add("register bit", macs * static_cast<std::uint64_t>(acc.inner_format.bits()) + groups * bits);
+      counter.add("register bit", sums * static_cast<std::uint64_t>(acc.inner_format.bits()) + groups * bits);
       break;
+    }
     case Accumulator::Kind::fused:
       count_frame(span + bits_to_count(static_cast<std::uint64_t>(acc.group)) + 1);
       counter.add(format, groups);
       counter.add("register bit", groups * bits);
       break;
     case Accumulator::Kind::aligned:
-      // Two bits above the largest exponent: a product is not renormalised and may reach 4. One operand more
-      // than the group: the accumulator.
-      count_frame(acc.aligned_bits + 2 + bits_to_count(static_cast<std::uint64_t>(acc.group) + 1) + 1);
+      count_aligned(acc.aligned);
       counter.add(format, groups);
       counter.add("register bit", groups * bits);
       break;

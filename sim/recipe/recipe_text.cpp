@@ -55,8 +55,13 @@ std::string accumulator_line(const Accumulator& accumulator) {
       .add("format", accumulator.format.name())
       .add("rounding", "\"" + accumulator.rounding.name() + "\"");
   if (accumulator.kind == Accumulator::Kind::chunk) {
-    section.add("inner_format", accumulator.inner_format.name())
-        .add("inner_rounding", "\"" + accumulator.inner_rounding.name() + "\"");
+    section.add("inner_format", accumulator.inner_format.name());
+    if (accumulator.inner) {
+      section.add("inner", "\"" + accumulator.inner_name() + "\"")
+          .add("order", std::string(name_of(accumulator.order)));
+    } else {
+      section.add("inner_rounding", "\"" + accumulator.inner_rounding.name() + "\"");
+    }
   }
   return section.line();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/mac/accumulator_preset.hpp"
 #include "models/random/lfsr.hpp"
 #include "sim/recipe/recipe_words.hpp"
 #include "sim/support/sha256.hpp"
@@ -43,6 +44,11 @@ void read_tensor(YamlMap& root, const std::string& key, Arithmetic arithmetic, T
 
 Accumulator read_accumulator(YamlMap& root) {
   Accumulator result;
+  if (root.has_word("accumulator")) {
+    root.read_with("accumulator", result,
+                   [](const std::string& text) { return accumulator_preset(text).accumulator; });
+    return result;
+  }
   std::optional<YamlMap> map = root.map("accumulator");
   if (!map) return result;
   map->read_with("format", result.format, format_of);
@@ -50,16 +56,21 @@ Accumulator read_accumulator(YamlMap& root) {
   map->read_with("kind", result, [&](const std::string& text) {
     return Accumulator::parse(text, result.format, result.rounding);
   });
-  const bool inner_format = map->has("inner_format");
-  const bool inner_rounding = map->has("inner_rounding");
-  if (inner_format || inner_rounding) {
-    if (result.kind != Accumulator::Kind::chunk) {
-      map->refuse(inner_format ? "inner_format" : "inner_rounding",
-                  "inner_format and inner_rounding belong to kind: chunk:G");
-    }
-    map->read_with("inner_format", result.inner_format, format_of);
-    map->read_with("inner_rounding", result.inner_rounding, rounding_of);
+  for (const char* key : {"inner", "inner_format", "inner_rounding", "order"}) {
+    if (map->has(key) && result.kind != Accumulator::Kind::chunk)
+      map->refuse(key, "inner, inner_format, inner_rounding and order belong to kind: chunk:G");
   }
+  map->read_with("inner", result.inner,
+                 [](const std::string& text) { return Accumulator::parse_inner(text); });
+  map->read_with("inner_format", result.inner_format, format_of);
+  if (result.inner && map->has("inner_rounding")) {
+    map->refuse("inner_rounding",
+                "an aligned inner accumulator has no inner_rounding; write inner: aligned:G,b,rne");
+  }
+  map->read_with("inner_rounding", result.inner_rounding, rounding_of);
+  map->read_with("order", result.order, [](const std::string& text) { return parse_order(text); });
+  if (result.order != Accumulator::Order::ascending && !result.inner)
+    map->refuse("order", "order belongs to an aligned inner accumulator");
   map->finish();
   return result;
 }

@@ -82,6 +82,11 @@ class YamlMap {
   }
 
   bool has(const std::string& key) { return find(key) != nullptr; }
+  // Where a key may be a word or a map.
+  bool has_word(const std::string& key) {
+    const YamlNode* node = find(key);
+    return node != nullptr && node->kind == YamlNode::Kind::scalar;
+  }
   void require(const std::string& key);
   std::optional<YamlMap> map(const std::string& key);
   std::vector<YamlMap> list_of_maps(const std::string& key);

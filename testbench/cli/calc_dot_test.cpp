@@ -209,5 +209,43 @@ TEST(CalcDot, BadInputIsRefused) {
   EXPECT_EQ(dot({}, "# nothing\n\n3c 3c\n3c\n").out, "3f800000 -\n");
 }
 
+TEST(CalcDot, PresetsAreNames) {
+  const std::string line = repeated("38", 8) + repeated("40", 8);  // E4M3: 8 * (1 * 2)
+  expect_result({"--a", "e4m3", "--b", "e4m3", "--preset", "hopper"}, line, "106000 -");
+  expect_result({"--a", "e4m3", "--b", "e4m3", "--preset", "mma-sm90"}, line, "4c00 -");
+  EXPECT_NE(dot({"--preset", "volta"}, line).err.find("unknown accumulator preset 'volta'; allowed: hopper"),
+            std::string::npos);
+  EXPECT_EQ(dot({"--preset", "hopper", "--kind", "plain"}, line).exit_code, 2);
+  expect_result({"--a", "e4m3", "--b", "e4m3", "--kind", "chunk:32", "--acc", "fp16", "--inner",
+                 "aligned:16,25,rne", "--order", "pairs"},
+                line, "4c00 -");
+  EXPECT_NE(dot({"--inner", "aligned:4,8"}, line).err.find("belong to --kind chunk:G"), std::string::npos);
+  EXPECT_NE(dot({"--kind", "chunk:4", "--order", "pairs"}, line).err.find("an order of products"),
+            std::string::npos);
+}
+
+TEST(Silicon, WritesWhatADeviceMeasuresAndCompares) {
+  // A device that is a shell: what it "computes" is what calc dot says for Ada.
+  const Finished run = run_in_scratch(
+      "mantissa silicon write --count 60 --k 32 --seed 3 > operands.txt\n"
+      "grep -c '^[0-9a-f]' operands.txt\n"
+      "mantissa silicon check operands.txt; echo exit $?\n"
+      "grep -v '#' operands.txt | while read -r a b start; do\n"
+      "  echo $(sed 's/../& /g' <<< $a) $(sed 's/../& /g' <<< $b)\n"
+      "done | mantissa calc dot --a e4m3 --b e4m3 --preset ada | cut -d ' ' -f 1 |\n"
+      "  mantissa calc convert --from e8m13 --to fp32 | cut -d ' ' -f 1 > results.txt\n"
+      "grep -v '#' operands.txt | paste -d ' ' - results.txt > measured.txt\n"
+      "mantissa silicon check measured.txt > out.txt; echo exit $?\n"
+      "grep -E '^ada  .*zero' out.txt\n"
+      "sed -i '7s/ [^ ]*$/ 3f800000/' measured.txt\n"
+      "mantissa silicon check measured.txt --preset ada > out.txt; echo exit $?\n"
+      "grep -c 'line 7: the device has 3f800000' out.txt\n"
+      "mantissa silicon check measured.txt --a e5m2 --b e2m1; echo exit $?\n");
+  EXPECT_EQ(run.out, "60\nexit 2\nexit 0\nada         zero      60          0  <-- all\nexit 1\n1\nexit 2\n")
+      << run.err;
+  EXPECT_NE(run.err.find("operands.txt:3: there is no result"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("measured.txt:1: code"), std::string::npos) << run.err;
+}
+
 }  // namespace
 }  // namespace mantissa::test

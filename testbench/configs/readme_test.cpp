@@ -115,6 +115,8 @@ TEST(ConfigsReadme, RecipesHaveAValueForEveryKey) {
   recipe.errors_for_weights = recipe.errors;
   recipe.accumulator = Accumulator::parse("chunk:4", formats::fp32, Rounding::rne());
   add(recipe);
+  recipe.accumulator.inner = AlignedGroup{.group = 2, .bits = 8};
+  add(recipe);
   Keys expected = documented("Recipes");
   // Sections, and what is within a list.
   for (const char* section : {"weights", "activations", "errors", "weight_gradients", "errors_for_weights",

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/mac/accumulator_preset.hpp"
 #include "sim/energy/energy_yaml.hpp"
 
 namespace mantissa::test {
@@ -121,6 +122,15 @@ TEST(EnergyActions, AccumulatorOptions) {
   const ActionCounts aligned = counts("aligned:4,13", formats::fp32);
   EXPECT_EQ(aligned.at("align 19"), 768U);  // 13 + 2 + 3 + 1
   EXPECT_EQ(aligned.at("register bit"), 32 * groups);
+  // Two sums of sixteen products in each of 32 outputs' chunks, in a frame of 13 + 2 + 5 + 1 bits.
+  GemmWork promoted = small_gemm();
+  promoted.accumulator = accumulator_preset("hopper-128").accumulator;
+  promoted.accumulator.inner->group = 16;
+  const ActionCounts inner = gemm_actions(small_machine(), promoted);
+  EXPECT_EQ(inner.at("align 21"), 768U);
+  EXPECT_EQ(inner.at("accumulate e8m13"), 64U);
+  EXPECT_EQ(inner.at("accumulate fp32"), 32U);
+  EXPECT_EQ(inner.at("register bit"), 64U * 22 + 32U * 32);
   // 64 + 5 + 1 for K = 32.
   const ActionCounts kulisch = counts("kulisch", formats::fp32);
   EXPECT_EQ(kulisch.at("align 70"), 768U);
@@ -169,6 +179,13 @@ TEST(EnergyActions, BothTablesPriceWhateverCanBeCounted) {
           work.accumulator = Accumulator::parse(kind, Format::parse(accumulator), Rounding::rne());
           all.push_back(gemm_actions(small_machine(), work));
         }
+      }
+      for (const AccumulatorPreset& preset : accumulator_presets()) {
+        GemmWork work = small_gemm();
+        work.a = a;
+        work.b = b;
+        work.accumulator = preset.accumulator;
+        all.push_back(gemm_actions(small_machine(), work));
       }
     }
   }

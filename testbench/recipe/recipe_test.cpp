@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "models/mac/accumulator_preset.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "testbench/support/refusal.hpp"
 
@@ -117,6 +118,21 @@ TEST(RecipeYaml, EveryRoundingHasAName) {
   EXPECT_EQ(recipe.norm.range.gradient_rounding, Rounding::rna());
 }
 
+TEST(RecipeYaml, AccumulatorsOfDevicesHaveNames) {
+  const std::string rest =
+      "name: mine\narithmetic: floating\nweights: {format: e4m3}\nactivations: {format: e4m3}\n"
+      "errors: {format: e5m2}\n";
+  for (const AccumulatorPreset& preset : accumulator_presets()) {
+    const Recipe recipe = parse(rest + "accumulator: " + std::string(preset.name) + "\n");
+    EXPECT_EQ(recipe.accumulator.name(), preset.accumulator.name());
+  }
+  const Recipe spelled =
+      parse(rest +
+            "accumulator: {kind: \"chunk:32\", format: fp16, inner: \"aligned:16,25,rne\", "
+            "inner_format: fp16, order: pairs}\n");
+  EXPECT_EQ(spelled.accumulator.name(), accumulator_preset("mma-sm90").accumulator.name());
+}
+
 TEST(RecipeYaml, WhatIsNotSaidHasADefault) {
   const Recipe recipe = parse(start + e5m2_tensors);
   EXPECT_EQ(recipe.weights.rounding, Rounding::rne());
@@ -169,7 +185,17 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
        "mine.yaml:6: scale_exponent belongs to scale: fixed"},
       {"weight_gradients: e5m2", "mine.yaml:6: 'weight_gradients' is a word; it must be a map"},
       {"accumulator: {kind: \"chunk:0\"}", "mine.yaml:6: kind: unknown accumulator option"},
-      {"accumulator: {kind: plain, inner_format: fp16}", "mine.yaml:6: inner_format and inner_rounding"},
+      {"accumulator: {kind: plain, inner_format: fp16}",
+       "mine.yaml:6: inner, inner_format, inner_rounding and order belong"},
+      {"accumulator: {kind: plain, inner: \"aligned:4,8\"}", "mine.yaml:6: inner, inner_format"},
+      {"accumulator: {kind: \"chunk:4\", inner: \"fused:4\"}",
+       "mine.yaml:6: inner: unknown inner accumulator"},
+      {"accumulator: {kind: \"chunk:4\", order: pairs}", "mine.yaml:6: order belongs to an aligned inner"},
+      {"accumulator: {kind: \"chunk:4\", inner: \"aligned:4,8\", order: both}",
+       "mine.yaml:6: order: unknown order 'both'"},
+      {"accumulator: {kind: \"chunk:4\", inner: \"aligned:4,8\", inner_rounding: rne}",
+       "mine.yaml:6: an aligned inner"},
+      {"accumulator: volta", "mine.yaml:6: accumulator: unknown accumulator preset 'volta'; allowed: hopper"},
       {"accumulator: {format: \"e8m7:bias=300\"}", "mine.yaml:6: accumulator: accumulator format"},
       {"master_weights: {format: e5m2}", "mine.yaml:6: master_weights.format: e5m2; it must be fp32 or fp16"},
       {"loss_scale: {kind: constant}", "mine.yaml:6: 'loss_scale' needs a key 'exponent'"},

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "models/mac/accumulator_preset.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/support/config_file.hpp"
 
@@ -20,6 +21,18 @@ TEST(RecipeText, EveryShippedRecipeReadsBack) {
     EXPECT_EQ(recipe_content(back), content) << name;
     EXPECT_EQ(recipe_digest(back), recipe_digest(recipe)) << name;
   }
+}
+
+TEST(RecipeText, AccumulatorsOfDevicesReadBack) {
+  std::set<std::string> digests;
+  for (const AccumulatorPreset& preset : accumulator_presets()) {
+    Recipe recipe = load_recipe("fp8").value;
+    recipe.accumulator = preset.accumulator;
+    digests.insert(recipe_digest(recipe));
+    const Recipe back = parse_recipe("name: other\n" + recipe_content(recipe), "written");
+    EXPECT_EQ(back.accumulator.name(), preset.accumulator.name());
+  }
+  EXPECT_EQ(digests.size(), accumulator_presets().size());
 }
 
 TEST(RecipeText, EveryKeyIsPartOfTheDigest) {

@@ -8,6 +8,7 @@
 
 #include "models/format/convert.hpp"
 #include "models/kernels/gemm.hpp"
+#include "models/mac/accumulator_preset.hpp"
 #include "models/quantize/quantizer.hpp"
 #include "testbench/models/kernels/all_targets.hpp"
 #include "testbench/support/operands.hpp"
@@ -123,7 +124,8 @@ TEST_P(GemmKernel, EqualsTheScalarModel) {
 INSTANTIATE_TEST_SUITE_P(Options, GemmKernel,
                          testing::Values("plain", "chunk:4", "chunk:7", "fused:4", "fused:300", "kulisch",
                                          "aligned:4,6", "aligned:8,14", "aligned:3,23", "aligned:32,13",
-                                         "aligned:5,40"),
+                                         "aligned:5,40", "aligned:4,6,rne", "aligned:16,13,rne",
+                                         "aligned:3,40,rne"),
                          [](const auto& one) {
                            std::string name = one.param;
                            for (char& c : name) {
@@ -153,7 +155,8 @@ TEST(GemmKernel, RandomDesignPointsEqualTheScalarModel) {
     const int group = pick(1, 40);
     const std::string kinds[] = {"plain", "chunk:" + std::to_string(group), "fused:" + std::to_string(group),
                                  "kulisch",
-                                 "aligned:" + std::to_string(group) + "," + std::to_string(pick(1, 45))};
+                                 "aligned:" + std::to_string(group) + "," + std::to_string(pick(1, 45)) +
+                                     (pick(0, 1) == 0 ? "" : ",rne")};
     const Rounding roundings[] = {Rounding::rne(), Rounding::rtz(), Rounding::sr(pick(1, 32)),
                                   Rounding::rna(), Rounding::rnz()};
     GemmOptions options;
@@ -171,6 +174,41 @@ TEST(GemmKernel, RandomDesignPointsEqualTheScalarModel) {
     }
     ++tried;
     if (HasFatalFailure()) return;
+  }
+}
+
+// Chunks of aligned sums: any inner and outer format, both orders, chunks that their groups do not divide.
+TEST(GemmKernel, ChunksOfAlignedSumsEqualTheScalarModel) {
+  test::Random random(12);
+  const auto pick = [&](int low, int high) { return low + static_cast<int>(random() % (high - low + 1)); };
+  const char* const names[] = {"fp32", "fp16", "bf16", "e8m13", "e6m9", "e5m2", "e4m3"};
+  for (int run = 0; run < 400 && !HasFatalFailure(); ++run) {
+    GemmOptions options;
+    Accumulator& how = options.accumulator;
+    how = Accumulator::parse("chunk:" + std::to_string(pick(1, 40)), Format::parse(names[pick(0, 6)]),
+                             pick(0, 5) == 0 ? Rounding::sr(8) : Rounding::rne());
+    how.inner_format = Format::parse(names[pick(0, 6)]);
+    how.inner = AlignedGroup{.group = pick(1, 20), .bits = pick(1, 40), .nearest = pick(0, 1) == 0};
+    how.order = pick(0, 1) == 0 ? Accumulator::Order::ascending : Accumulator::Order::pairs;
+    options.skip_zero_a = pick(0, 1) == 0;
+    expect_golden(
+        Problem(pick(1, 7), pick(1, 45), pick(1, 90), pick(0, 1) == 0 ? formats::e5m2 : formats::e4m3,
+                formats::e4m3, static_cast<Values>(pick(0, 3)), random()),
+        options);
+  }
+}
+
+TEST(GemmKernel, PresetsEqualTheScalarModel) {
+  std::uint64_t seed = 900;
+  for (const AccumulatorPreset& preset : accumulator_presets()) {
+    for (const Format& format : {formats::e5m2, formats::e4m3}) {
+      for (const Values values : {Values::normal, Values::tiny, Values::finite, Values::any}) {
+        GemmOptions options;
+        options.accumulator = preset.accumulator;
+        expect_golden(Problem(5, 37, 300, format, format, values, ++seed), options);
+        if (HasFatalFailure()) return;
+      }
+    }
   }
 }
 
@@ -294,7 +332,7 @@ TEST(GemmKernel, RefusesWhatTheScalarModelRefuses) {
   EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
   options.accumulator = {.kind = Accumulator::Kind::fused, .group = 0};
   EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
-  options.accumulator = {.kind = Accumulator::Kind::aligned, .group = 4, .aligned_bits = 65};
+  options.accumulator = {.kind = Accumulator::Kind::aligned, .aligned = {.group = 4, .bits = 65}};
   EXPECT_THROW(kernels::gemm(problem.operands, options, c), std::invalid_argument);
   GemmOperands endless;
   endless.m = std::int64_t{1} << 62;

@@ -5,6 +5,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "models/mac/accumulator_preset.hpp"
 
 namespace mantissa {
 namespace {
@@ -15,24 +18,42 @@ Accumulator parse(const char* kind, const char* format = "fp32", const char* rou
 
 TEST(Accumulator, KindNameParsesBack) {
   for (const char* kind : {"plain", "chunk:1", "chunk:64", "fused:4", "fused:16777216", "aligned:4,13",
-                           "aligned:32,64", "kulisch"}) {
+                           "aligned:32,64", "aligned:16,13,rne", "kulisch"}) {
     EXPECT_EQ(parse(kind).kind_name(), kind);
   }
   EXPECT_EQ(parse("chunk:4", "fp16", "sr:8").name(), "fp16 sr:8 chunk:4");
   const Accumulator aligned = parse("aligned:8,24", "e6m9");
   EXPECT_EQ(aligned.kind, Accumulator::Kind::aligned);
-  EXPECT_EQ(aligned.group, 8);
-  EXPECT_EQ(aligned.aligned_bits, 24);
+  EXPECT_EQ(aligned.aligned, (AlignedGroup{.group = 8, .bits = 24}));
   EXPECT_EQ(aligned.inner_format, aligned.format);
   EXPECT_EQ(parse("chunk:4", "fp16", "sr:8").inner_rounding, Rounding::sr(8));
 }
 
 TEST(Accumulator, UnknownKindsListWhatExists) {
-  for (const char* kind : {"",           "Plain",       "plain:1",        "kulisch:4",   "chunk",
-                           "chunk:",     "chunk:0",     "chunk:-1",       "chunk:x",     "chunk:4,4",
-                           "fused",      "fused:0",     "fused:16777217", "aligned:4",   "aligned:4,",
-                           "aligned:,4", "aligned:4,0", "aligned:4,65",   "aligned:0,4", "aligned:4,4,4",
-                           "aligned",    "dot:4"}) {
+  for (const char* kind : {"",
+                           "Plain",
+                           "plain:1",
+                           "kulisch:4",
+                           "chunk",
+                           "chunk:",
+                           "chunk:0",
+                           "chunk:-1",
+                           "chunk:x",
+                           "chunk:4,4",
+                           "fused",
+                           "fused:0",
+                           "fused:16777217",
+                           "aligned:4",
+                           "aligned:4,",
+                           "aligned:,4",
+                           "aligned:4,0",
+                           "aligned:4,65",
+                           "aligned:0,4",
+                           "aligned:4,4,4",
+                           "aligned:4,4,rtz",
+                           "aligned:4,4,",
+                           "aligned",
+                           "dot:4"}) {
     try {
       parse(kind);
       ADD_FAILURE() << "accepted '" << kind << "'";
@@ -66,12 +87,55 @@ TEST(Accumulator, CheckRefusesEachFieldOutOfRange) {
   };
   refused([](Accumulator& it) { it.group = 0; });
   refused([](Accumulator& it) { it.group = (1 << 24) + 1; });
-  refused([](Accumulator& it) { it.aligned_bits = 0; });
-  refused([](Accumulator& it) { it.aligned_bits = 65; });
+  refused([](Accumulator& it) { it.aligned.group = 0; });
+  refused([](Accumulator& it) { it.aligned.group = (1 << 24) + 1; });
+  refused([](Accumulator& it) { it.aligned.bits = 0; });
+  refused([](Accumulator& it) { it.aligned.bits = 65; });
+  refused([](Accumulator& it) { it.inner = AlignedGroup{.group = 4, .bits = 8}; });  // not in a chunk
+  refused([](Accumulator& it) { it.order = Accumulator::Order::pairs; });
   refused([](Accumulator& it) { it.rounding = Rounding::sr(0); });
   refused([](Accumulator& it) { it.rounding = Rounding::sr(33); });
   refused([](Accumulator& it) { it.inner_rounding = Rounding::sr(0); });
   refused([](Accumulator& it) { it.inner_format = Format::parse("e8m10:bias=200"); });
+}
+
+TEST(Accumulator, InnerAccumulatorsAndOrdersParseBack) {
+  for (const char* inner : {"plain", "aligned:16,25", "aligned:16,25,rne"}) {
+    Accumulator chunk = parse("chunk:32");
+    chunk.inner = Accumulator::parse_inner(inner);
+    EXPECT_EQ(chunk.inner_name(), inner);
+    EXPECT_NO_THROW(chunk.check());
+  }
+  for (const char* inner : {"", "chunk:4", "aligned", "aligned:", "aligned:0,4", "aligned:4,65", "aligned:4"})
+    EXPECT_THROW(Accumulator::parse_inner(inner), std::invalid_argument) << inner;
+  for (const char* order : {"ascending", "pairs"}) EXPECT_EQ(name_of(parse_order(order)), order);
+  EXPECT_THROW(parse_order("random"), std::invalid_argument);
+  Accumulator chunk = parse("chunk:32");
+  chunk.order = Accumulator::Order::pairs;
+  EXPECT_THROW(chunk.check(), std::invalid_argument);  // products that are taken one by one
+  chunk.inner = AlignedGroup{.group = 16, .bits = 25};
+  EXPECT_EQ(chunk.name(), "fp32 rne chunk:32 of fp32 aligned:16,25 in pairs");
+  chunk.inner->group = 0;
+  EXPECT_THROW(chunk.check(), std::invalid_argument);
+  std::vector<std::size_t> numbers;
+  append_chunk(Accumulator::Order::pairs, 10, 17, numbers);
+  EXPECT_EQ(numbers, (std::vector<std::size_t>{10, 11, 14, 15, 12, 13, 16}));
+}
+
+TEST(AccumulatorPreset, NamesWhatExists) {
+  for (const AccumulatorPreset& preset : accumulator_presets()) {
+    EXPECT_NO_THROW(preset.accumulator.check());
+    EXPECT_EQ(accumulator_preset(preset.name).accumulator.name(), preset.accumulator.name());
+    EXPECT_FALSE(preset.evidence.empty());
+  }
+  try {
+    accumulator_preset("volta");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "unknown accumulator preset 'volta'; allowed: hopper, hopper-128, ada, ada-f16, "
+                 "blackwell, mma-sm90, mma-sm100");
+  }
 }
 
 TEST(Accumulator, RoundingsPerOutput) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/format/convert.hpp"
+#include "models/mac/accumulator_preset.hpp"
 #include "models/mac/gemm.hpp"
 #include "testbench/support/mpfr_oracle.hpp"
 #include "testbench/support/operands.hpp"
@@ -92,7 +93,9 @@ class Reference {
         acc = step(acc, k, how_.format, how_.rounding, draw(lane_, tile_ * k_ + k));
       return acc;
     }
-    const std::int64_t group = how_.kind == Kind::kulisch ? k_ : how_.group;
+    const std::int64_t group = how_.kind == Kind::kulisch   ? k_
+                               : how_.kind == Kind::aligned ? how_.aligned.group
+                                                            : how_.group;
     const std::int64_t roundings = (k_ + group - 1) / group;
     for (std::int64_t j = 0; j < roundings; ++j) {
       const std::int64_t first = j * group;
@@ -101,8 +104,9 @@ class Reference {
       if (how_.kind == Kind::chunk) {
         acc = chunk(acc, first, last, index);
       } else if (!all_zero(first, last)) {
-        acc = how_.kind == Kind::aligned ? aligned(acc, first, last)
-                                         : fused(acc, first, last, draw(lane_, index));
+        acc = how_.kind == Kind::aligned
+                  ? aligned(acc, {terms_.begin() + first, terms_.begin() + last}, how_.aligned, how_.format)
+                  : fused(acc, first, last, draw(lane_, index));
       }
     }
     return acc;
@@ -122,7 +126,8 @@ class Reference {
 
   std::uint32_t chunk(std::uint32_t outer, std::int64_t first, std::int64_t last, std::int64_t index) const {
     std::uint32_t inner = 0;
-    for (std::int64_t k = first; k < last; ++k)
+    if (how_.inner) inner = aligned_chunk(first, last);
+    for (std::int64_t k = first; k < last && !how_.inner; ++k)
       inner = step(inner, k, how_.inner_format, how_.inner_rounding, draw(lane_, tile_ * k_ + k));
     const Real sum = oracle::value(outer, how_.format) + oracle::value(inner, how_.inner_format);
     return rounded(sum, how_.format, how_.rounding, draw(source_.lanes + lane_, index));
@@ -135,21 +140,42 @@ class Reference {
     return rounded(sum, how_.format, how_.rounding, draw);
   }
 
-  std::uint32_t aligned(std::uint32_t acc, std::int64_t first, std::int64_t last) const {
-    std::vector<Term> all(terms_.begin() + first, terms_.begin() + last);
-    all.push_back({oracle::value(acc, how_.format), own_exponent(acc, how_.format)});
+  // Numbers in the chunk are halved by their second bit, as the text says.
+  std::uint32_t aligned_chunk(std::int64_t first, std::int64_t last) const {
+    std::vector<Term> dealt;
+    const bool pairs = how_.order == Accumulator::Order::pairs;
+    for (const std::int64_t bit : {0, 2}) {
+      for (std::int64_t i = 0; i < last - first; ++i) {
+        if (pairs ? (i & 2) == bit : bit == 0) dealt.push_back(terms_[first + i]);
+      }
+    }
+    std::uint32_t sum = 0;
+    while (!dealt.empty()) {
+      const auto size = std::min<std::ptrdiff_t>(how_.inner->group, std::ssize(dealt));
+      const std::vector<Term> some(dealt.begin(), dealt.begin() + size);
+      dealt.erase(dealt.begin(), dealt.begin() + size);
+      const bool zeros =
+          std::all_of(some.begin(), some.end(), [](const Term& t) { return t.value.is_zero(); });
+      if (!zeros) sum = aligned(sum, some, *how_.inner, how_.inner_format);
+    }
+    return sum;
+  }
+
+  static std::uint32_t aligned(std::uint32_t acc, std::vector<Term> all, const AlignedGroup& how,
+                               const Format& format) {
+    all.push_back({oracle::value(acc, format), own_exponent(acc, format)});
     std::optional<int> largest;
     for (const Term& term : all) {
       if (!term.value.is_zero()) largest = std::max(largest.value_or(term.exponent), term.exponent);
     }
     Real sum(0.0);
     for (const Term& term : all) {
-      const int unit = largest.value() - how_.aligned_bits;
+      const int unit = largest.value() - how.bits;
       Real whole;
       mpfr_trunc(whole.mpfr(), term.value.scaled(-unit).mpfr());
       sum = sum + whole.scaled(unit);
     }
-    return rounded(sum, how_.format, Rounding::rtz(), 0);
+    return rounded(sum, format, how.nearest ? Rounding::rne() : Rounding::rtz(), 0);
   }
 
   const Accumulator& how_;
@@ -200,9 +226,10 @@ Problem random_problem(const Accumulator& accumulator, bool wild, test::Random& 
 
 TEST(Gemm, EveryOptionEqualsMpfr) {
   test::Random random(1);
-  for (const char* kind : {"plain", "chunk:1", "chunk:4", "chunk:64", "fused:1", "fused:4", "fused:8",
-                           "aligned:1,4", "aligned:4,7", "aligned:4,13", "aligned:8,24", "aligned:3,62",
-                           "aligned:3,63", "aligned:3,64", "kulisch"}) {
+  for (const char* kind :
+       {"plain", "chunk:1", "chunk:4", "chunk:64", "fused:1", "fused:4", "fused:8", "aligned:1,4",
+        "aligned:4,7", "aligned:4,13", "aligned:8,24", "aligned:3,62", "aligned:3,63", "aligned:3,64",
+        "aligned:4,7,rne", "aligned:8,24,rne", "kulisch"}) {
     for (const char* format : {"fp32", "fp16", "bf16", "e6m9", "e4m3", "e3m2", "e5m3:fnuz", "e8m3"}) {
       for (const char* rounding : {"rne", "rna", "rnz", "rtz", "sr:4", "sr:16"}) {
         Accumulator accumulator = Accumulator::parse(kind, Format::parse(format), Rounding::parse(rounding));
@@ -222,6 +249,82 @@ TEST(Gemm, EveryOptionEqualsMpfr) {
       }
     }
   }
+}
+
+TEST(Gemm, ChunksOfAlignedSumsEqualMpfr) {
+  test::Random random(2);
+  for (const char* chunk : {"chunk:1", "chunk:7", "chunk:16", "chunk:64"}) {
+    for (const char* inner :
+         {"aligned:1,4", "aligned:4,7", "aligned:4,7,rne", "aligned:8,25", "aligned:8,25,rne"}) {
+      for (const char* format : {"fp32", "fp16", "e8m13", "e4m3"}) {
+        for (const char* rounding : {"rne", "rtz", "sr:4"}) {
+          Accumulator how = Accumulator::parse(chunk, Format::parse(format), Rounding::parse(rounding));
+          how.inner = Accumulator::parse_inner(inner);
+          if (random() % 2 == 0) how.inner_format = Format::parse("e6m5");
+          if (random() % 2 == 0) how.order = Accumulator::Order::pairs;
+          for (int run = 0; run < 4; ++run) {
+            Problem problem = random_problem(how, run >= 3, random);
+            const std::vector<std::uint32_t> c = problem.run();
+            for (std::int64_t i = 0; i < problem.operands.m * problem.operands.n; ++i) {
+              const Reference reference(problem, i / problem.operands.n, i % problem.operands.n);
+              ASSERT_EQ(c[i], reference.result()) << how.name() << " run " << run << " output " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Outputs of every preset, about as many as asked for: sums that are ordinary, subnormal, cancelled,
+// infinite, NaN.
+void check_presets(std::int64_t outputs) {
+  test::Random random(3);
+  const auto presets = accumulator_presets();
+  for (std::int64_t done = 0; done < outputs;) {
+    for (const AccumulatorPreset& preset : presets) {
+      Problem problem = random_problem(preset.accumulator, random() % 8 == 0, random);
+      problem.operands.m = 16;
+      problem.operands.n = 16;
+      problem.operands.k = 1 + static_cast<std::int64_t>(random() % (random() % 4 == 0 ? 300 : 64));
+      const auto matrix = [&](std::int64_t size, const Format& format) {
+        return random_matrix(static_cast<std::size_t>(size), format, random() % 8 == 0, random);
+      };
+      problem.a = matrix(problem.operands.m * problem.operands.k, problem.operands.a_format);
+      problem.b = matrix(problem.operands.k * problem.operands.n, problem.operands.b_format);
+      const std::vector<std::uint32_t> c = problem.run();
+      for (std::int64_t i = 0; i < std::ssize(c); ++i) {
+        const Reference reference(problem, i / problem.operands.n, i % problem.operands.n);
+        ASSERT_EQ(c[i], reference.result())
+            << preset.name << " output " << i << " K " << problem.operands.k << " "
+            << problem.operands.a_format.name() << " x " << problem.operands.b_format.name();
+      }
+      done += std::ssize(c);
+    }
+  }
+}
+
+TEST(Gemm, PresetsEqualMpfr) { check_presets(5000); }
+TEST(LongGemm, PresetsEqualMpfr) { check_presets(7'000'000); }
+
+// 1, 1, 1/8, 1/8 twice, in chunks of eighths and quarters: the worked numbers of ARITHMETIC.md 4.
+TEST(Gemm, OrderOfAChunk) {
+  constexpr std::uint8_t eighth = 0x30;
+  constexpr std::uint8_t unit = 0x3C;
+  const std::vector<std::uint8_t> a{unit, unit, eighth, eighth, unit, unit, eighth, eighth};
+  const auto sum = [&](Accumulator::Order order) {
+    Problem problem;
+    problem.operands.m = problem.operands.n = 1;
+    problem.operands.k = std::ssize(a);
+    problem.a = a;
+    problem.b.assign(a.size(), unit);
+    problem.options.accumulator = Accumulator::parse("chunk:8", formats::fp32, Rounding::rne());
+    problem.options.accumulator.inner = AlignedGroup{.group = 4, .bits = 3};
+    problem.options.accumulator.order = order;
+    return fp32_value(problem.run().front());
+  };
+  EXPECT_EQ(sum(Accumulator::Order::ascending), 4.25F);
+  EXPECT_EQ(sum(Accumulator::Order::pairs), 4.0F);
 }
 
 // One output from explicit E5M2 codes, A against B.
@@ -272,8 +375,9 @@ TEST(Gemm, TiesGoAsTheModeSays) {
     return fp32_value(problem.run().front());
   };
   const std::tuple<const char*, float, float, float> results[] = {
-      {"plain", 256, 262, 256},   {"chunk:2", 258, 260, 258}, {"fused:2", 258, 260, 258},
-      {"fused:4", 260, 260, 258}, {"kulisch", 260, 260, 258}, {"aligned:4,8", 258, 258, 258}};
+      {"plain", 256, 262, 256},          {"chunk:2", 258, 260, 258}, {"fused:2", 258, 260, 258},
+      {"fused:4", 260, 260, 258},        {"kulisch", 260, 260, 258}, {"aligned:4,8", 258, 258, 258},
+      {"aligned:4,8,rne", 260, 260, 260}};
   for (const auto& [kind, rne, rna, rnz] : results) {
     EXPECT_EQ(sum(kind, Rounding::rne()), rne) << kind;
     EXPECT_EQ(sum(kind, Rounding::rna()), rna) << kind;
