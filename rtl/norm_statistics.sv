@@ -127,7 +127,6 @@ module norm_statistics #(
     .h_i      (weighed),
     .mean_i,
     .inv_i,
-    .mean_h_i (32'd0),
     .scale_a_o(scale_a),
     .scale_b_o(scale_b),
     .scaled_i (scaled),

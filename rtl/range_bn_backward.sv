@@ -5,7 +5,8 @@
 // element per cycle in each pass, 8 cycles between them, latency of dx 5.
 //
 // Pass 1 ends with one result dgamma, dbeta (gradients_o), pass 2 gives dx, the last one with
-// last_o.
+// last_o. With given_i a channel is its pass 2 alone, with mh and t that others have found; one
+// channel follows the other without a pause.
 //
 // Everything next to x_i and g_i belongs to the channel and is the same with each of its elements,
 // but argmax_i and argmin_i belong to the element's chunk and count in pass 2 only: so any number
@@ -31,6 +32,9 @@ module range_bn_backward #(
   input  logic [31:0]          gamma_i,
   input  logic [31:0]          mean_i,
   input  logic [31:0]          inv_i,
+  input  logic                 given_i,              // pass 2 alone
+  input  logic [31:0]          mean_h_i,             // mh, with given_i
+  input  logic [31:0]          shift_i,              // t, with given_i
 
   output logic                 valid_o,
   input  logic                 ready_i,
@@ -41,7 +45,7 @@ module range_bn_backward #(
 );
 
   typedef enum logic [2:0] {
-    StScan,    // pass 1
+    StScan,    // pass 1, or pass 2 with given_i
     StDrain,   // the last element is on its way to the sums
     StMeans,   // mh = sh * 1/n, beside it ds = -shx * inv
     StScale,   // C * ds
@@ -69,7 +73,7 @@ module range_bn_backward #(
   state_e               state_d, state_q;
   logic [IndexBits-1:0] index_d, index_q;
   logic                 at_end;
-  logic                 enter;
+  logic                 scanning, enter;
 
   logic [31:0]          g_sum_d, g_sum_q;
   logic [31:0]          h_sum_d, h_sum_q;
@@ -127,7 +131,7 @@ module range_bn_backward #(
   // The adder of sum(g) also adds t.
   always_comb begin
     sum_a = product_g_xhat;
-    sum_b = {shift_q[31] ^ product_tag.minus, shift_q[30:0]};
+    sum_b = {product_g[31] ^ product_tag.minus, product_g[30:0]};
     if (product_scan) begin
       sum_a = g_sum_q;
       sum_b = product_g;
@@ -173,8 +177,9 @@ module range_bn_backward #(
   );
 
   // --------------------------------------------------------------------------------- sequence
-  assign at_end = (index_q == count_i - 1'b1);
-  assign enter  = valid_i & ((state_q == StScan) | (state_q == StApply));
+  assign at_end   = (index_q == count_i - 1'b1);
+  assign scanning = (state_q == StScan) & ~given_i;
+  assign enter    = valid_i & ((state_q == StScan) | (state_q == StApply));
 
   always_comb begin
     state_d      = state_q;
@@ -196,8 +201,8 @@ module range_bn_backward #(
 
     unique case (state_q)
       StScan: begin
-        ready_o = enter_ready & ~at_end;
-        if (valid_i & enter_ready & at_end) state_d = StDrain;
+        ready_o = enter_ready & (given_i | ~at_end);
+        if (scanning & valid_i & enter_ready & at_end) state_d = StDrain;
       end
       StDrain: begin
         if (product_valid & product_scan & product_tag.last) state_d = StMeans;
@@ -258,9 +263,12 @@ module range_bn_backward #(
   end
 
   // --------------------------------------------------------------------------------- elements
-  logic apart;  // nothing is added where argmax and argmin coincide
+  logic        apart;  // nothing is added where argmax and argmin coincide
+  logic [31:0] mean_h, shift;
 
-  assign apart = (argmax_i != argmin_i);
+  assign apart  = (argmax_i != argmin_i);
+  assign mean_h = given_i ? mean_h_i : mean_h_q;
+  assign shift  = given_i ? shift_i : shift_q;
 
   always_comb begin
     tag.plus  = apart & (index_q == argmax_i);
@@ -275,14 +283,13 @@ module range_bn_backward #(
     .rst_ni,
     .valid_i  (enter),
     .ready_o  (enter_ready),
-    .scan_i   (state_q == StScan),
+    .scan_i   (scanning),
     .tag_i    (tag),
     .x_i,
-    .g_i,
+    .g_i      (scanning ? g_i : shift),
     .h_i      (weigh_z),
-    .mean_i,
+    .mean_i   (scanning ? mean_i : mean_h),
     .inv_i,
-    .mean_h_i (mean_h_q),
     .scale_a_o(scale_element_a),
     .scale_b_o(scale_element_b),
     .scaled_i (scale_z),

@@ -3,8 +3,9 @@
 // What range_bn_backward makes of an element before it goes to the sums or to the output
 // (ARITHMETIC.md 8): in pass 1 xhat = (x - mean) * inv, then g * xhat and h * xhat; in pass 2
 // (h - mh) * inv, that is dx without t. FP32, every operation rounded on its own, one per stage;
-// what both passes compute has the same place in both. Latency 4, one element per cycle. Part of
-// range_bn_backward.
+// what both passes compute has the same place in both, and what pass 2 has no use for carries what
+// it needs: mh comes in the place of the mean, t in that of g. Latency 4, one element per cycle.
+// Part of range_bn_backward and, with pass 1 alone, of norm_statistics.
 //
 // The multiplier of the third stage stands outside, where it also serves the sums between the
 // passes, when nothing is in here: scaled_i is the product of scale_a_o and scale_b_o.
@@ -20,11 +21,10 @@ module range_bn_products #(
   input  logic            scan_i,     // pass 1
   input  logic [TagW-1:0] tag_i,      // travels with the element
   input  logic [31:0]     x_i,
-  input  logic [31:0]     g_i,
+  input  logic [31:0]     g_i,        // pass 2: t
   input  logic [31:0]     h_i,        // gamma * g
-  input  logic [31:0]     mean_i,
+  input  logic [31:0]     mean_i,     // pass 2: mh
   input  logic [31:0]     inv_i,
-  input  logic [31:0]     mean_h_i,   // mh; does not change during pass 2
 
   output logic [31:0]     scale_a_o,
   output logic [31:0]     scale_b_o,
@@ -34,7 +34,7 @@ module range_bn_products #(
   input  logic            ready_i,
   output logic            scan_o,
   output logic [TagW-1:0] tag_o,
-  output logic [31:0]     g_o,
+  output logic [31:0]     g_o,        // pass 2: t
   output logic [31:0]     h_o,
   output logic [31:0]     g_xhat_o,   // pass 2: dx without t
   output logic [31:0]     h_xhat_o
@@ -115,14 +115,8 @@ module range_bn_products #(
   // ------------------------------------------------------------------------------------ centre
   logic [31:0] centre_a, centre_b, centre_z;
 
-  always_comb begin
-    centre_a = weighted.h;
-    centre_b = {~mean_h_i[31], mean_h_i[30:0]};
-    if (weighted.scan) begin
-      centre_a = weighted.x;
-      centre_b = {~weighted.mean[31], weighted.mean[30:0]};
-    end
-  end
+  assign centre_a = weighted.scan ? weighted.x : weighted.h;
+  assign centre_b = {~weighted.mean[31], weighted.mean[30:0]};
 
   fp32_add_comb u_centre (
     .a_i(centre_a),

@@ -112,7 +112,7 @@ RangeBnTensorGradients range_bn_tensor_backward(const RangeBnTensorSaved& saved,
   channel_gradient_sums(saved.x, g, shape, {.mean = mean, .inv = inv, .gamma = saved.gamma}, sums, threads);
 
   std::vector<RangeBnGradient> channels;
-  std::vector<RangeBnCorrection> corrections;
+  std::vector<RangeBnCorrection>& corrections = gradients.corrections;
   for (std::int64_t c = 0; c < shape.channels; ++c) {
     corrections.push_back(range_bn_correction(sums[c], inv[c], registers));
     channels.push_back({.inv = inv[c], .gamma = saved.gamma[c], .mean_h = corrections[c].mean_h});

@@ -126,8 +126,9 @@ void check_range_bn_saved(const RangeBnSaved& saved, std::int64_t n, std::int64_
   }
 }
 
-NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
-                                const RangeBnSaved& saved, const RangeBnConfig& config, std::span<float> dx) {
+RangeBnGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
+                                   const RangeBnSaved& saved, const RangeBnConfig& config,
+                                   std::span<float> dx) {
   check_channel(x.size(), g.size());
   check_channel(x.size(), dx.size());
   const auto n = static_cast<std::int64_t>(x.size());
@@ -145,7 +146,7 @@ NormGradients range_bn_backward(std::span<const float> x, std::span<const float>
     dx[highest] = f32::add(dx[highest], correction.t);
     dx[lowest] = f32::sub(dx[lowest], correction.t);
   }
-  return {sums.g_xhat, sums.g};
+  return {{sums.g_xhat, sums.g}, correction};
 }
 
 }  // namespace mantissa

@@ -93,8 +93,13 @@ float range_bn_input_gradient(float g, float gamma, float inv, const RangeBnCorr
 // each chunk.
 void check_range_bn_saved(const RangeBnSaved& saved, std::int64_t n, std::int64_t chunks);
 
-// g = dL/dy. Writes dL/dx and returns dL/dgamma, dL/dbeta.
-NormGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
-                                const RangeBnSaved& saved, const RangeBnConfig& config, std::span<float> dx);
+struct RangeBnGradients : NormGradients {
+  RangeBnCorrection correction;
+};
+
+// g = dL/dy. Writes dL/dx and returns dL/dgamma, dL/dbeta, and what the passes shared.
+RangeBnGradients range_bn_backward(std::span<const float> x, std::span<const float> g, float gamma,
+                                   const RangeBnSaved& saved, const RangeBnConfig& config,
+                                   std::span<float> dx);
 
 }  // namespace mantissa

@@ -100,12 +100,13 @@ RangeBnTensorGradients range_bn_tensor_backward(const RangeBnTensorSaved& saved,
   gradients.invalid = operands.invalid();
   std::vector<float> stream(shape.per_channel());
   for (std::int64_t c = 0; c < shape.channels; ++c) {
-    const NormGradients channel =
+    const RangeBnGradients channel =
         range_bn_backward(gather(saved.x, shape, c), gather(g_used, shape, c), saved.gamma[c],
                           saved.channels[c], saved.config.channel, stream);
     scatter(stream, shape, c, dx);
     gradients.gamma.push_back(channel.gamma);
     gradients.beta.push_back(channel.beta);
+    gradients.corrections.push_back(channel.correction);
   }
   return gradients;
 }

@@ -52,6 +52,7 @@ struct RangeBnTensorSaved {
 struct RangeBnTensorGradients {
   std::vector<float> gamma;
   std::vector<float> beta;
+  std::vector<RangeBnCorrection> corrections;
   std::uint64_t invalid = 0;  // NaN met by the quantizer of g
 };
 

@@ -118,7 +118,8 @@ Architecture read_architecture(const YamlDocument& document) {
   root.read("acc_double_buffer", arch.acc_double_buffer);
   root.read("sum_rows", arch.sum_rows, {1, Bounds::side});
   arch.fp32_macs_per_cycle = arch.cols;
-  root.read("fp32_macs_per_cycle", arch.fp32_macs_per_cycle, {1, Bounds::side * Bounds::side});
+  // Utilization is a share of the array, whoever multiplies.
+  root.read("fp32_macs_per_cycle", arch.fp32_macs_per_cycle, {1, arch.rows * arch.cols});
   read_quantity(root, "a_buffer", arch.a_buffer_bytes, Unit::bytes, {1, Bounds::buffer_bytes});
   read_quantity(root, "b_buffer", arch.b_buffer_bytes, Unit::bytes, {1, Bounds::buffer_bytes});
   read_quantity(root, "c_buffer", arch.c_buffer_bytes, Unit::bytes, {1, Bounds::buffer_bytes});

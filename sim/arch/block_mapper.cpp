@@ -256,6 +256,29 @@ std::vector<Candidate> candidates(const Rough& rough, double share) {
   return found;
 }
 
+// Whether all steps fit, wherever their blocks lie, as far as sizes alone can say.
+bool surely_fits(const Rough& r, const BlockMapping& mapping) {
+  const Architecture& arch = r.arch;
+  const ConvShape& g = r.job.shape;
+  // In how many pieces of a size so many consecutive elements may lie.
+  const auto met = [](std::int64_t elements, std::int64_t size) { return (elements + 2 * size - 2) / size; };
+  const std::int64_t groups = std::min(r.groups, met(mapping.n_block, sides_of(g, r.job.pass).n));
+  std::int64_t a = groups * mapping.k_block * r.a_width;
+  std::int64_t b = mapping.k_block;
+  if (r.weight_gradient) {
+    a *= mapping.m_block;
+    b *= met(mapping.n_block, r.taps) * g.kernel[0] * g.in[1];
+  } else {
+    a *= met(mapping.m_block, r.row_width) * g.kernel[0];
+    b *= mapping.n_block * r.taps;
+  }
+  const bool x = r.job.statistics == DrainStatistics::backward;
+  return packed_bytes(a, r.job.a_bits) <= arch.a_buffer_bytes &&
+         packed_bytes(b, r.job.b_bits) <= arch.b_buffer_bytes &&
+         packed_bytes(mapping.m_block * mapping.n_block, r.job.sum_bits + (x ? r.job.x_bits : 0)) <=
+             arch.c_buffer_bytes;
+}
+
 BlockMapping smallest(const Rough& rough) {
   return {BlockOrder::m_outside, parts_of(rough.rows, rough.arch.rows).back(),
           parts_of(rough.cols, rough.arch.cols).back(), parts_of(rough.units, rough.unit_multiple).back()};
@@ -273,14 +296,10 @@ BlockMapping given_mapping(const Architecture& arch, const BlockJob& job) {
 void check_fits(const Architecture& arch, const BlockJob& job) {
   if (arch.mapping == Mapping::given) estimated_block_cycles(arch, job, given_mapping(arch, job), 1);
   if (arch.mapping != Mapping::automatic) return;
-  // One block, from the middle, where padding takes nothing from its lines.
-  const Rectangle& all = job.outputs;
-  const BlockMapping least = smallest(Rough(arch, job));
-  BlockJob one = job;
-  one.outputs.row0 = all.rows() / 2 / arch.rows * arch.rows;
-  one.outputs.row1 = std::min(all.row1, one.outputs.row0 + least.m_block);
-  one.outputs.col1 = std::min(all.col1, all.col0 + least.n_block);
-  estimated_block_cycles(arch, one, least, 1);
+  // Blocks of any other mapping hold whole blocks of this one.
+  const Rough rough(arch, job);
+  const BlockMapping least = smallest(rough);
+  if (!surely_fits(rough, least)) estimated_block_cycles(arch, job, least, 1);
 }
 
 MappedCost best_mapping(const Architecture& arch, const BlockJob& job, const BlockCounts& nonzero,

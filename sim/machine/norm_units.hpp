@@ -28,7 +28,22 @@ struct NormForwardPorts {
   enum Output { kind, first, second, last };
 };
 struct NormBackwardPorts {
-  enum Input { x, g, argmax, argmin, count, reciprocal_count, reciprocal_chunks, constant, gamma, mean, inv };
+  enum Input {
+    x,
+    g,
+    argmax,
+    argmin,
+    count,
+    reciprocal_count,
+    reciprocal_chunks,
+    constant,
+    gamma,
+    mean,
+    inv,
+    given,
+    mean_h,
+    shift
+  };
   enum Output { gradients, first, second, last };
 };
 

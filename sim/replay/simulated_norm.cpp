@@ -60,9 +60,9 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
               .saved = result.saved->channels,
               .drain = pass.drain,
               .draws = pass.drain_draws};
-  if (pass.fused && pass.direction == NormDirection::forward) run_stream(pass, result, job.x, what);
   if (pass.direction == NormDirection::backward)
     job.g = norm_stream(layer, *pass.g, config.gradient_rounding, pass.gradient_draws, 1);
+  if (pass.fused) run_stream(pass, result, job, what);
   const std::int64_t lanes = arch_.norm_lanes;
   const std::int64_t groups = (job.channels + lanes - 1) / lanes;
   const auto wanted = std::max<std::int64_t>(2, static_cast<std::int64_t>(options_.sample));
@@ -79,21 +79,30 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
   }
 }
 
-void SimulatedNorm::run_stream(const NormPass& pass, const NormResult& result, const EncodedTensor& x,
+void SimulatedNorm::run_stream(const NormPass& pass, const NormResult& result, const NormJob& norm,
                                const std::string& what) {
-  NormShape shape = pass.layer->shape;
-  if (options_.sample != 0 && shape.batch > 1 && shape.spatial > 1) shape.batch = 1;
-  std::vector<std::uint8_t> storage;
-  const NormStreamJob job{
-      .shape = shape,
-      .x = first_elements(x, static_cast<std::size_t>(shape.per_channel() * shape.channels), storage),
-      .gamma = result.saved->gamma,
-      .beta = result.saved->beta,
-      .saved = result.saved->channels,
-      .drain = pass.drain,
-      .draws = pass.drain_draws,
-      .statistics_taken = pass.statistics_taken};
-  const std::string place = what + ", forward, second sweep";
+  const bool backward = norm.direction == NormDirection::backward;
+  NormStreamJob job{.direction = norm.direction,
+                    .shape = norm.shape,
+                    .x = norm.x,
+                    .g = norm.g,
+                    .gamma = norm.gamma,
+                    .beta = norm.beta,
+                    .saved = norm.saved,
+                    .chunk_length = norm.elements() / norm.config.chunks,
+                    .drain = norm.drain,
+                    .draws = norm.draws,
+                    .statistics_taken = pass.statistics_taken};
+  if (backward) job.corrections = result.gradients->corrections;
+  std::vector<std::uint8_t> x_storage;
+  std::vector<std::uint8_t> g_storage;
+  if (options_.sample != 0 && job.shape.batch > 1 && job.shape.spatial > 1) {
+    job.shape.batch = 1;
+    const auto image = static_cast<std::size_t>(job.shape.channels * job.shape.spatial);
+    job.x = first_elements(norm.x, image, x_storage);
+    if (backward) job.g = first_elements(norm.g, image, g_storage);
+  }
+  const std::string place = what + (backward ? ", input gradient, second pass" : ", forward, second sweep");
   try {
     const NormStreamRun run = stream_->run(job);
     for (std::size_t i = 0; i < run.codes.size(); ++i) {

@@ -21,8 +21,8 @@ class SimulatedNorm {
   std::uint64_t groups_run() const { return groups_run_; }
 
  private:
-  // The second sweep of a fused norm, of the first image where single groups are sampled.
-  void run_stream(const NormPass& pass, const NormResult& result, const EncodedTensor& x,
+  // The second pass of a fused norm, of the first image where single groups are sampled.
+  void run_stream(const NormPass& pass, const NormResult& result, const NormJob& norm,
                   const std::string& what);
   void run_job(const NormPass& pass, const NormResult& result, const NormJob& job, const std::string& what);
   void compare(const NormResult& result, const NormJob& job, const NormRun& run,

@@ -37,6 +37,7 @@ class RangeBnBackward : public ClockedUnit {
   enum class Phase : std::uint8_t { scan, drain, steps, apply };
 
   bool at_end() const { return index_ + 1 == count_i_.value(); }
+  bool scanning() const { return phase_ == Phase::scan && given_i_.value() == 0; }
   bool streaming() const { return phase_ == Phase::scan || phase_ == Phase::apply; }
   bool sums_done() const { return phase_ == Phase::steps && wait_ == 0; }
   std::uint32_t flip(std::string_view stage) const { return corrupted(stage) ? 1 : 0; }
@@ -46,12 +47,18 @@ class RangeBnBackward : public ClockedUnit {
     return element && (element->scan || results_.ready(ready_i.read()));
   }
 
+  RangeBnCorrection correction() const {
+    if (given_i_.value() != 0) return {mean_h_i_.number(), shift_i_.number()};
+    return correction_;
+  }
+
   Element entering() const {
-    if (phase_ == Phase::scan) return {.scan = true, .result = {.last = at_end()}};
-    float dx = range_bn_input_gradient(g_i_.number(), gamma_i_.number(), inv_i_.number(), correction_);
+    if (scanning()) return {.scan = true, .result = {.last = at_end()}};
+    const RangeBnCorrection given = correction();
+    float dx = range_bn_input_gradient(g_i_.number(), gamma_i_.number(), inv_i_.number(), given);
     if (argmax_i_.value() != argmin_i_.value()) {
-      if (index_ == argmax_i_.value()) dx = f32::add(dx, correction_.t);
-      if (index_ == argmin_i_.value()) dx = f32::sub(dx, correction_.t);
+      if (index_ == argmax_i_.value()) dx = f32::add(dx, given.t);
+      if (index_ == argmin_i_.value()) dx = f32::sub(dx, given.t);
     }
     return {.scan = false, .result = {.first = fp32_bits(dx) ^ flip("dx"), .last = at_end()}};
   }
@@ -71,7 +78,7 @@ class RangeBnBackward : public ClockedUnit {
     const bool room = elements_.ready(element_leaves(elements_.front(std::nullopt)));
     switch (phase_) {
       case Phase::scan:
-        ready_o.write(room && !at_end());
+        ready_o.write(room && (!scanning() || !at_end()));
         break;
       case Phase::apply:
         ready_o.write(room);
@@ -110,12 +117,13 @@ class RangeBnBackward : public ClockedUnit {
     }
     if (enters && room) {
       const bool end = at_end();
-      if (phase_ == Phase::scan) {
+      const bool scan = scanning();
+      if (scan) {
         x_.push_back(x_i_.number());
         g_.push_back(g_i_.number());
         if (end) finish_pass_1();
       }
-      if (end) phase_ = phase_ == Phase::scan ? Phase::drain : Phase::scan;
+      if (end) phase_ = scan ? Phase::drain : Phase::scan;
       index_ = end ? 0 : index_ + 1;
     }
     elements_.advance(incoming, leaves);
@@ -143,6 +151,9 @@ class RangeBnBackward : public ClockedUnit {
   DataIn gamma_i_{*this, "gamma_i", 32};
   DataIn mean_i_{*this, "mean_i", 32};
   DataIn inv_i_{*this, "inv_i", 32};
+  DataIn given_i_{*this, "given_i", 1};
+  DataIn mean_h_i_{*this, "mean_h_i", 32};
+  DataIn shift_i_{*this, "shift_i", 32};
   DataOut gradients_o_{*this, "gradients_o", 1};
   DataOut first_o_{*this, "first_o", 32};
   DataOut second_o_{*this, "second_o", 32};

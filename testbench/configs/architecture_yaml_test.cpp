@@ -151,6 +151,8 @@ TEST(ArchitectureYaml, ImpossibleMachinesAreRefused) {
       {"a_buffer: 512 B", "(accepted)"},
       {"a_buffer: 64 kb", "mine.yaml:2: a_buffer: '64 kb' is not a number with a unit, such as 64KiB"},
       {"dataflow: ws", "mine.yaml:2: dataflow: unknown dataflow 'ws'"},
+      {"rows: 2\ncols: 3\nfp32_macs_per_cycle: 6", "(accepted)"},
+      {"rows: 2\ncols: 3\nfp32_macs_per_cycle: 7", "mine.yaml:4: fp32_macs_per_cycle"},
       {"skip_forward: 1", "mine.yaml:2: skip_forward is '1'; allowed: true, false"},
       {"row: 4", "mine.yaml:2: unknown key 'row' in 'architecture'; allowed: "},
   };

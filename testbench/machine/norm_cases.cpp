@@ -115,6 +115,24 @@ NormJob NormAnswer::job(NormDirection direction) const {
   return job;
 }
 
+NormStreamJob NormAnswer::second_pass(NormDirection direction) const {
+  NormStreamJob stream{.direction = direction,
+                       .shape = norm_.shape,
+                       .x = stored(x_),
+                       .gamma = saved_.gamma,
+                       .saved = saved_.channels,
+                       .drain = norm_.drain,
+                       .draws = drain_draws(direction)};
+  if (direction == NormDirection::forward) {
+    stream.beta = saved_.beta;
+  } else {
+    stream.g = stored(g_);
+    stream.corrections = gradients_.corrections;
+    stream.chunk_length = norm_.shape.per_channel() / norm_.config.channel.chunks;
+  }
+  return stream;
+}
+
 NormJob NormAnswer::part(NormDirection direction, std::int64_t first_channel, std::int64_t channels) const {
   NormJob part = job(direction);
   part.first_channel = first_channel;
@@ -183,6 +201,13 @@ Architecture random_norm_machine(std::mt19937_64& engine, int lanes) {
   arch.dram_latency_cycles = one_of<std::int64_t>(engine, {0, 1, 6, 40});
   arch.dram_burst_bytes = one_of<std::int64_t>(engine, {1, 4, 64});
   arch.dram_burst_cycles = one_of<std::int64_t>(engine, {1, 2, 8});
+  return arch;
+}
+
+Architecture random_stream_machine(std::mt19937_64& engine, int lanes) {
+  Architecture arch = random_norm_machine(engine, lanes);
+  arch.a_buffer_bytes += std::int64_t{8} * lanes;
+  arch.dram_outstanding = static_cast<int>(1 + engine() % 4);
   return arch;
 }
 

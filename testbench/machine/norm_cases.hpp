@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/machine/norm_job.hpp"
+#include "sim/machine/norm_stream.hpp"
 
 namespace mantissa::test {
 
@@ -40,7 +41,13 @@ class NormAnswer {
   NormJob job(NormDirection direction) const;
   // Of some channels; `inv_range` is then that of all.
   NormJob part(NormDirection direction, std::int64_t first_channel, std::int64_t channels) const;
+  // The second pass alone, with the statistics of the first.
+  NormStreamJob second_pass(NormDirection direction) const;
   NormRun expected(const Architecture& arch, const NormJob& job) const;
+  // Of the whole tensor, in its order.
+  const std::vector<std::uint32_t>& results(NormDirection direction) const {
+    return direction == NormDirection::forward ? y_ : dx_;
+  }
 
  private:
   // x or g, as it lies in memory and as the unit takes it.
@@ -67,6 +74,8 @@ class NormAnswer {
 // Shapes, chunks, lanes, buffers, DRAM, formats of all kinds; some Inf and NaN.
 NormCase random_norm(std::mt19937_64& engine, std::int64_t most_channels, std::int64_t most_elements);
 Architecture random_norm_machine(std::mt19937_64& engine, int lanes);
+// With room for x and g beside each other, and several transfers in flight.
+Architecture random_stream_machine(std::mt19937_64& engine, int lanes);
 
 // Empty: equal. Otherwise the first thing that is not.
 std::string difference(const NormRun& expected, const NormRun& actual);

@@ -48,7 +48,8 @@ TEST(NormMachine, RandomMachinesAsGoldenModelAndClosedForm) {
   }
 }
 
-// The second sweep as a stream: y of the golden model whatever the order of channels in a lane.
+// The second passes as streams: y and dx of the golden model whatever the order of channels in a lane.
+// Latency and Ready are those of ARITHMETIC.md 8, "Fused".
 TEST(NormStreamMachine, RandomMachinesAsGoldenModelAndClosedForm) {
   std::mt19937_64 engine(64);
   struct Streamed {
@@ -58,39 +59,82 @@ TEST(NormStreamMachine, RandomMachinesAsGoldenModelAndClosedForm) {
   };
   std::vector<Streamed> samples(200);
   for (Streamed& sample : samples) {
-    sample.arch = random_norm_machine(engine, static_cast<int>(1 + engine() % 6));
-    sample.arch.dram_outstanding = static_cast<int>(1 + engine() % 4);
+    sample.arch = random_stream_machine(engine, static_cast<int>(1 + engine() % 6));
     sample.norm = random_norm(engine, 14, 30);
     sample.machine = std::make_unique<NormStreamMachine>(sample.arch);
   }
   for (const Streamed& sample : samples) {
     const NormAnswer answer(sample.norm);
-    const NormJob job = answer.job(NormDirection::forward);
-    const NormShape& shape = sample.norm.shape;
-    for (const bool taken : {true, false}) {
-      const NormStreamRun run = sample.machine->run({.shape = shape,
-                                                     .x = job.x,
-                                                     .gamma = job.gamma,
-                                                     .beta = job.beta,
-                                                     .saved = job.saved,
-                                                     .drain = job.drain,
-                                                     .draws = job.draws,
-                                                     .statistics_taken = taken});
-      StreamJob stream = fused_norm_job(sample.arch, streams_of(job), NormDirection::forward);
-      ASSERT_EQ(stream.latency, 3);
-      ASSERT_EQ(stream.ready, 37U);
-      if (!taken) stream.ready = 0;
-      ASSERT_EQ(run.cycles, stream_cycles(sample.arch, stream)) << sample.norm.text();
-      const NormRun expected = answer.expected(sample.arch, job);
-      for (std::int64_t channel = 0; channel < shape.channels; ++channel) {
-        for (std::int64_t element = 0; element < job.elements(); ++element) {
-          ASSERT_EQ(run.codes[job.place(channel, element)],
-                    expected.codes[channel * job.elements() + element])
-              << sample.norm.text() << ": " << channel << ", " << element;
-        }
+    for (const NormDirection direction : directions) {
+      const bool forward = direction == NormDirection::forward;
+      NormStreamJob job = answer.second_pass(direction);
+      for (const bool taken : {true, false}) {
+        job.statistics_taken = taken;
+        const NormStreamRun run = sample.machine->run(job);
+        StreamJob stream = fused_norm_job(sample.arch, streams_of(answer.job(direction)), direction);
+        ASSERT_EQ(stream.latency, forward ? 3 : 5);
+        ASSERT_EQ(stream.ready, forward ? 37U : 8U);
+        if (!taken) stream.ready = 0;
+        ASSERT_EQ(run.cycles, stream_cycles(sample.arch, stream)) << sample.norm.text();
+        ASSERT_EQ(run.codes, answer.results(direction)) << sample.norm.text();
       }
     }
   }
+}
+
+// The example of ARITHMETIC.md 8, "Fused".
+TEST(NormStreamMachine, SecondBackwardPassByHand) {
+  const std::vector<float> x{1, -2, 4, 3};
+  const std::vector<float> g{1, 0, 0, 0.5F};
+  const std::vector<float> gamma{2};
+  const std::vector<RangeBnSaved> saved{
+      {.mean = 1.5F, .inv = fp32_value(0x3E8E16C4), .argmax = {2}, .argmin = {1}}};
+  const std::vector<RangeBnCorrection> corrections{{.mean_h = 0.75F, .t = fp32_value(0xBCBD738E)}};
+  NormStreamMachine machine(Architecture{});
+  const NormStreamRun run = machine.run({.direction = NormDirection::backward,
+                                         .shape = {.batch = 1, .channels = 1, .spatial = 4},
+                                         .x = EncodedTensor::fp32(x),
+                                         .g = EncodedTensor::fp32(g),
+                                         .gamma = gamma,
+                                         .saved = saved,
+                                         .corrections = corrections,
+                                         .chunk_length = 4});
+  EXPECT_EQ(run.codes, (std::vector<std::uint32_t>{0x3EB19C75, 0xBE3D73B4, 0xBE6CD098, 0x3D8E16C4}));
+}
+
+TEST(NormStreamMachine, RefusesWhatDoesNotFit) {
+  std::mt19937_64 engine(65);
+  NormStreamMachine machine(random_stream_machine(engine, 2));
+  NormCase norm = random_norm(engine, 6, 30);
+  while (norm.shape.channels < 2 || norm.config.channel.chunks < 2) norm = random_norm(engine, 6, 30);
+  const NormAnswer answer(norm);
+  const auto refused = [&](NormDirection direction, const auto& change, const std::string& why) {
+    NormStreamJob job = answer.second_pass(direction);
+    change(job);
+    try {
+      machine.run(job);
+      ADD_FAILURE() << "nothing was refused: " << why;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+    }
+  };
+  refused(
+      NormDirection::forward, [](NormStreamJob& job) { job.gamma = {}; }, "gamma has 0 elements");
+  refused(
+      NormDirection::forward, [](NormStreamJob& job) { job.beta = {}; }, "beta has 0 elements");
+  refused(
+      NormDirection::forward, [](NormStreamJob& job) { job.x = {}; }, "x has 0 elements");
+  const auto backward = NormDirection::backward;
+  refused(
+      backward, [](NormStreamJob& job) { job.g = {}; }, "g has 0 elements");
+  refused(
+      backward, [](NormStreamJob& job) { job.corrections = {}; }, "corrections has 0 elements");
+  refused(
+      backward, [](NormStreamJob& job) { job.chunk_length = 0; }, "chunk of 0");
+  refused(
+      backward, [](NormStreamJob& job) { --job.chunk_length; }, "for each chunk of");
+  // What was refused leaves nothing behind.
+  EXPECT_EQ(machine.run(answer.second_pass(backward)).codes, answer.results(backward));
 }
 
 // The example of ARITHMETIC.md 8.

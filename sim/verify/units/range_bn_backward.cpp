@@ -5,6 +5,7 @@
 
 #include "models/format/convert.hpp"
 #include "models/format/named.hpp"
+#include "models/mac/arithmetic.hpp"
 #include "models/norm/range_bn.hpp"
 #include "sim/verify/operand_bins.hpp"
 #include "sim/verify/stream_reference.hpp"
@@ -31,6 +32,46 @@ class RangeBnBackwardReference : public StreamReference {
     return {Bits(1, gradients ? 1 : 0), first, second, Bits(1, last ? 1 : 0)};
   }
 
+  // What stands beside an element.
+  struct Registers {
+    std::uint64_t argmax = 0;
+    std::uint64_t argmin = 0;
+    std::uint64_t count = 0;
+    RangeBnRegisters registers;
+    float gamma = 0.0F;
+    float mean = 0.0F;
+    float inv = 0.0F;
+    bool given = false;
+    RangeBnCorrection correction = {};
+  };
+
+  Transaction inputs(float x, float g, const Registers& beside) const {
+    return {fp32_port(x),
+            fp32_port(g),
+            Bits(index_bits_, beside.argmax),
+            Bits(index_bits_, beside.argmin),
+            Bits(index_bits_, beside.count),
+            fp32_port(beside.registers.reciprocal_n),
+            fp32_port(beside.registers.reciprocal_chunks),
+            fp32_port(beside.registers.constant),
+            fp32_port(beside.gamma),
+            fp32_port(beside.mean),
+            fp32_port(beside.inv),
+            Bits(1, beside.given ? 1 : 0),
+            fp32_port(beside.correction.mean_h),
+            fp32_port(beside.correction.t)};
+  }
+
+  // The second pass, at an element with this index.
+  static float dx_of(float g, std::uint64_t index, const Registers& beside) {
+    const float dx = range_bn_input_gradient(g, beside.gamma, beside.inv, beside.correction);
+    if (beside.argmax == beside.argmin) return dx;
+    if (index == beside.argmax) return f32::add(dx, beside.correction.t);
+    return index == beside.argmin ? f32::sub(dx, beside.correction.t) : dx;
+  }
+
+  static RangeBnCorrection any_correction(stimulus::Dice& dice) { return {any_fp32(dice), any_fp32(dice)}; }
+
   void make_stream(std::uint64_t index, stimulus::Dice& dice) override {
     const RangeBnChannel channel = range_bn_channel(index, (std::size_t{1} << index_bits_) - 1, dice);
     const std::size_t n = channel.x.size();
@@ -40,28 +81,65 @@ class RangeBnBackwardReference : public StreamReference {
     if (dice.below(3) == 0) saved.inv *= 1.0625F;
     if (dice.below(8) == 0) saved.inv = any_fp32(dice);
     if (dice.below(8) == 0) saved.mean = any_fp32(dice);
+    Registers beside{.argmax = 0,
+                     .argmin = 0,
+                     .count = n,
+                     .registers = registers,
+                     .gamma = channel.gamma,
+                     .mean = saved.mean,
+                     .inv = saved.inv};
+    // Of the corners, and of half of the rest, both passes.
+    if (index >= 20 && dice.below(4) == 0) return make_elements(channel, beside, dice);
+    beside.given = index >= 20 && dice.below(4) == 0;
+
     std::vector<float> dx(n);
     const NormGradients gradients =
         range_bn_backward(channel.x, channel.g, channel.gamma, saved, channel.config, dx);
-
-    const auto inputs = [&](std::size_t i) -> Transaction {
+    // mh and t of the channel itself, or others.
+    const bool own = !beside.given || dice.below(2) == 0;
+    const GradientSums sums = gradient_sums(channel.x, channel.g, channel.gamma, saved.mean, saved.inv);
+    const RangeBnCorrection correction =
+        own ? range_bn_correction(sums, saved.inv, registers) : any_correction(dice);
+    // Where mh and t are not given the ports hold anything.
+    beside.correction = beside.given ? correction : any_correction(dice);
+    const auto at = [&](std::size_t i) {
       const std::size_t chunk = i / static_cast<std::size_t>(registers.chunk_length);
-      return {fp32_port(channel.x[i]),
-              fp32_port(channel.g[i]),
-              Bits(index_bits_, static_cast<std::uint64_t>(saved.argmax[chunk])),
-              Bits(index_bits_, static_cast<std::uint64_t>(saved.argmin[chunk])),
-              Bits(index_bits_, n),
-              fp32_port(registers.reciprocal_n),
-              fp32_port(registers.reciprocal_chunks),
-              fp32_port(registers.constant),
-              fp32_port(channel.gamma),
-              fp32_port(saved.mean),
-              fp32_port(saved.inv)};
+      beside.argmax = static_cast<std::uint64_t>(saved.argmax[chunk]);
+      beside.argmin = static_cast<std::uint64_t>(saved.argmin[chunk]);
+      return beside;
     };
-    for (std::size_t i = 0; i + 1 < n; ++i) add(inputs(i));
-    add(inputs(n - 1), result(true, fp32_port(gradients.gamma), fp32_port(gradients.beta), false));
-    for (std::size_t i = 0; i < n; ++i) add(inputs(i), result(false, fp32_port(dx[i]), Bits(32), i + 1 == n));
+    if (!beside.given) {
+      for (std::size_t i = 0; i + 1 < n; ++i) add(inputs(channel.x[i], channel.g[i], at(i)));
+      add(inputs(channel.x[n - 1], channel.g[n - 1], at(n - 1)),
+          result(true, fp32_port(gradients.gamma), fp32_port(gradients.beta), false));
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!own) dx[i] = dx_of(channel.g[i], i, at(i));
+      add(inputs(channel.x[i], channel.g[i], at(i)), result(false, fp32_port(dx[i]), Bits(32), i + 1 == n));
+    }
+    coverage_.hit(beside.given ? given_ : both_);
     sample(channel, saved, dx);
+  }
+
+  // Channels of one element, whose numbers are all their own.
+  void make_elements(const RangeBnChannel& channel, Registers beside, stimulus::Dice& dice) {
+    beside.given = true;
+    beside.count = 1;
+    const float gamma = beside.gamma;
+    const float inv = beside.inv;
+    for (std::size_t i = 0; i < channel.x.size(); ++i) {
+      beside.argmax = dice.below(2);
+      beside.argmin = dice.below(2);
+      beside.gamma = dice.below(2) == 0 ? gamma : any_fp32(dice);
+      beside.inv = dice.below(2) == 0 ? inv : any_fp32(dice);
+      // Of the size of g, where t changes dx.
+      beside.correction =
+          dice.below(2) == 0 ? RangeBnCorrection{channel.x[i], channel.g[i / 2]} : any_correction(dice);
+      const float dx = dx_of(channel.g[i], 0, beside);
+      dx_.sample(fp32_bits(dx));
+      add(inputs(channel.x[i], channel.g[i], beside), result(false, fp32_port(dx), Bits(32), true));
+    }
+    coverage_.hit(elements_);
   }
 
   void sample(const RangeBnChannel& channel, const RangeBnSaved& saved, const std::vector<float>& dx) {
@@ -82,6 +160,9 @@ class RangeBnBackwardReference : public StreamReference {
   OperandBins x_{coverage_, "x", formats::fp32};
   OperandBins g_{coverage_, "g", formats::fp32};
   OperandBins dx_{coverage_, "dx", formats::fp32};
+  int both_ = coverage_.declare("both passes");
+  int given_ = coverage_.declare("mh and t given");
+  int elements_ = coverage_.declare("mh and t given for one element");
   int one_chunk_ = coverage_.declare("one chunk");
   int many_chunks_ = coverage_.declare("several chunks");
   int apart_ = coverage_.declare("argmax and argmin apart");
@@ -99,11 +180,11 @@ UnitKind range_bn_backward_kind() {
   return {
       .name = "range_bn_backward",
       .module = "range_bn_backward",
-      .what = "gradients of Range batch normalisation of a channel in two passes, FP32",
+      .what = "gradients of Range batch normalisation of a channel in two passes, or the second alone, FP32",
       .section = "8",
       .latency = "5; one element per cycle, 8 cycles between the passes",
       .parameters = {{"IndexBits", 20, "bits of a channel's length, up to 32"}},
-      .ports = {{"x_i", "32", "element, FP32; the channel comes twice"},
+      .ports = {{"x_i", "32", "element, FP32; the channel comes twice, with given_i once"},
                 {"g_i", "32", "gradient of its y, FP32"},
                 {"argmax_i", "IndexBits", "of the element's chunk; counts in pass 2"},
                 {"argmin_i", "IndexBits", "of the element's chunk; counts in pass 2"},
@@ -114,7 +195,10 @@ UnitKind range_bn_backward_kind() {
                 {"gamma_i", "32", "FP32"},
                 {"mean_i", "32", "FP32"},
                 {"inv_i", "32", "FP32"},
-                {"gradients_o", "1", "the result is dgamma, dbeta; once, between the passes"},
+                {"given_i", "1", "pass 2 alone, with mean_h_i and shift_i"},
+                {"mean_h_i", "32", "mh, FP32; counts with given_i"},
+                {"shift_i", "32", "t, FP32; counts with given_i"},
+                {"gradients_o", "1", "the result is dgamma, dbeta; once, between the two passes"},
                 {"first_o", "32", "dx or dgamma"},
                 {"second_o", "32", "+0 or dbeta"},
                 {"last_o", "1", "the channel ends here"}},

@@ -36,6 +36,15 @@ void expect_same(const RangeBnTensorSaved& saved, const RangeBnTensorSaved& expe
   }
 }
 
+std::vector<std::uint32_t> correction_bits(const RangeBnTensorGradients& gradients) {
+  std::vector<std::uint32_t> bits;
+  for (const RangeBnCorrection& correction : gradients.corrections) {
+    bits.push_back(fp32_bits(correction.mean_h));
+    bits.push_back(fp32_bits(correction.t));
+  }
+  return bits;
+}
+
 void expect_scalar_model(const NormShape& shape, const RangeBnTensorConfig& config, std::uint64_t seed,
                          bool special) {
   const std::int64_t elements = shape.batch * shape.channels * shape.spatial;
@@ -60,6 +69,7 @@ void expect_scalar_model(const NormShape& shape, const RangeBnTensorConfig& conf
       ASSERT_EQ(test::all_bits(dx), test::all_bits(expected_dx)) << where;
       ASSERT_EQ(test::all_bits(gradients.gamma), test::all_bits(expected_gradients.gamma)) << where;
       ASSERT_EQ(test::all_bits(gradients.beta), test::all_bits(expected_gradients.beta)) << where;
+      ASSERT_EQ(correction_bits(gradients), correction_bits(expected_gradients)) << where;
       ASSERT_EQ(gradients.invalid, expected_gradients.invalid) << where;
     }
   });
