@@ -103,25 +103,30 @@ std::string command_line(const ReplayOptions& options) {
 }
 
 // The directory of --out is replaced as a whole.
-void check_files(const ReplayOptions& options) {
+void check_files(const ReplayOptions& options, const std::string& energy) {
   std::vector<NamedFile> inputs = {{"the trace", options.trace}};
-  for (const auto& [option, name] :
-       {std::pair{"--recipe", options.recipe}, std::pair{"--arch", options.arch}}) {
+  for (const auto& [option, name] : {std::pair{"--recipe", options.recipe}, std::pair{"--arch", options.arch},
+                                     std::pair{"the architecture's energy table", energy}}) {
     if (is_config_path(name)) inputs.push_back({option, name});
   }
   if (!options.csv.empty()) {
     refuse_same_files({{"--csv", options.csv}}, inputs);
+    inputs.push_back({"--csv", options.csv});
   }
-  if (!options.out.empty()) refuse_inputs_in({"--out", options.out}, inputs);
+  if (!options.out.empty()) {
+    refuse_files_in({"--out", options.out}, inputs);
+    check_report_directory(options.out);
+  }
+  // A run of hours should not end at a directory that is not there.
+  if (!options.csv.empty()) const DraftFile probe(options.csv);
 }
 
 void run_replay(ReplayOptions& options) {
   options.settings.part();
-  check_files(options);
-  if (!options.out.empty()) check_report_directory(options.out);
   Loaded<Recipe> recipe = load_recipe(options.recipe, options.settings.recipe);
   override_loss_scale(recipe.value, options.loss_scale);
   const Loaded<Architecture> arch = load_architecture(options.arch, options.settings.architecture);
+  check_files(options, arch.value.energy);
   const std::vector<EnergyTable> tables = energy_tables(arch.value.energy);
   const trace::Trace trace(options.trace);
   trace::check_finite(trace);

@@ -13,6 +13,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/same_file.hpp"
 #include "sim/cli/verify_report.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/verify/units/unit_table.hpp"
@@ -108,6 +109,7 @@ class Session {
       throw std::invalid_argument(
           "--wave writes one waveform; name one unit, and one of its configurations with --config");
     }
+    if (!options_.wave.empty()) refuse_same_files({{"--wave", options_.wave}}, options_.device.inputs());
     for (std::size_t i = 0; i < kinds.size(); ++i) run_unit(*kinds[i], configurations[i]);
     return std::move(report_);
   }
