@@ -273,12 +273,7 @@ void add_verify(CLI::App& program) {
       ->add_option("--corrupt", options->corrupt,
                    "self-check: flip a bit in this stage of the SystemC unit; the run must then fail")
       ->type_name("STAGE");
-  command
-      ->add_option("--timeout", options->timeout,
-                   "seconds that a device may take for one evaluation before it counts as hanging")
-      ->transform(whole_number<std::uint64_t>(1, 1U << 20))
-      ->type_name("SECONDS")
-      ->capture_default_str();
+  add_timeout(*command, options->timeout);
   command->add_flag("--json", options->json, "write JSON to standard output");
   options->device.add_to(*command);
   command->footer(
