@@ -112,6 +112,13 @@ std::optional<verify::ForeignDevice> DeviceOptions::device() const {
   return device;
 }
 
+std::vector<NamedFile> DeviceOptions::inputs() const {
+  std::vector<NamedFile> inputs;
+  for (const std::string& file : files) inputs.push_back({"--dut", file});
+  if (!map_file.empty()) inputs.push_back({"--map-file", map_file});
+  return inputs;
+}
+
 std::string DeviceOptions::command_line() const {
   std::string text;
   const auto list = [&](const char* option, const std::vector<std::string>& values) {

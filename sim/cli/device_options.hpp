@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/same_file.hpp"
 #include "sim/verify/verify_run.hpp"
 
 namespace mantissa::cli {
@@ -23,6 +24,8 @@ struct DeviceOptions {
   void add_to(CLI::App& command);
   // Nothing without --dut. Throws std::invalid_argument for options that do not fit together.
   std::optional<verify::ForeignDevice> device() const;
+  // What they read.
+  std::vector<NamedFile> inputs() const;
   // The options again, for a command line that repeats the run.
   std::string command_line() const;
 };

@@ -2,9 +2,11 @@
 #include "sim/replay/replay.hpp"
 
 #include <cerrno>  // program_invocation_name
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,6 +20,7 @@
 #include "sim/cli/same_file.hpp"
 #include "sim/cli/settings.hpp"
 #include "sim/cli/size_options.hpp"
+#include "sim/dut/device_guard.hpp"
 #include "sim/energy/energy_yaml.hpp"
 #include "sim/recipe/recipe_text.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
@@ -55,6 +58,7 @@ struct ReplayOptions {
   bool layers = false;
   bool json = false;
   replay::SizeLimits limits;
+  std::uint64_t timeout = 60;
 };
 
 void override_loss_scale(Recipe& recipe, const std::string& text) {
@@ -96,6 +100,7 @@ std::string command_line(const ReplayOptions& options) {
                         " --seed " + std::to_string(options.seed);
   if (!options.rtl.empty()) command += " --rtl " + shell_word(options.rtl);
   for (const std::string& word : options.settings.words) command += " --set " + shell_word(word);
+  if (options.timeout != ReplayOptions{}.timeout) command += " --timeout " + std::to_string(options.timeout);
   if (!options.loss_scale.empty()) command += " --loss-scale " + shell_word(options.loss_scale);
   for (std::size_t i = 0; i < options.steps.size(); ++i)
     command += (i == 0 ? " --steps " : ",") + std::to_string(options.steps[i]);
@@ -103,25 +108,30 @@ std::string command_line(const ReplayOptions& options) {
 }
 
 // The directory of --out is replaced as a whole.
-void check_files(const ReplayOptions& options) {
+void check_files(const ReplayOptions& options, const std::string& energy) {
   std::vector<NamedFile> inputs = {{"the trace", options.trace}};
-  for (const auto& [option, name] :
-       {std::pair{"--recipe", options.recipe}, std::pair{"--arch", options.arch}}) {
+  for (const auto& [option, name] : {std::pair{"--recipe", options.recipe}, std::pair{"--arch", options.arch},
+                                     std::pair{"the architecture's energy table", energy}}) {
     if (is_config_path(name)) inputs.push_back({option, name});
   }
   if (!options.csv.empty()) {
     refuse_same_files({{"--csv", options.csv}}, inputs);
+    inputs.push_back({"--csv", options.csv});
   }
-  if (!options.out.empty()) refuse_inputs_in({"--out", options.out}, inputs);
+  if (!options.out.empty()) {
+    refuse_files_in({"--out", options.out}, inputs);
+    check_report_directory(options.out);
+  }
+  // A run of hours should not end at a directory that is not there.
+  if (!options.csv.empty()) const DraftFile probe(options.csv);
 }
 
 void run_replay(ReplayOptions& options) {
   options.settings.part();
-  check_files(options);
-  if (!options.out.empty()) check_report_directory(options.out);
   Loaded<Recipe> recipe = load_recipe(options.recipe, options.settings.recipe);
   override_loss_scale(recipe.value, options.loss_scale);
   const Loaded<Architecture> arch = load_architecture(options.arch, options.settings.architecture);
+  check_files(options, arch.value.energy);
   const std::vector<EnergyTable> tables = energy_tables(arch.value.energy);
   const trace::Trace trace(options.trace);
   trace::check_finite(trace);
@@ -131,6 +141,10 @@ void run_replay(ReplayOptions& options) {
                                 .rtl = options.rtl,
                                 .wave = "replay_seed" + std::to_string(options.seed) + ".fst",
                                 .again = command_line(options)});
+  std::optional<DeviceGuard> guard;
+  if (check != nullptr)
+    guard.emplace(
+        DeviceGuard::Options{.limit = std::chrono::seconds(options.timeout), .again = command_line(options)});
 
   Progress progress;
   ReplayReport report;
@@ -151,6 +165,7 @@ void run_replay(ReplayOptions& options) {
     throw ChecksFailed{};
   }
   progress.clear();
+  guard.reset();
   report.version = MANTISSA_VERSION;
   report.engine = options.engine;
   report.trace = trace.path().filename().string();
@@ -224,6 +239,7 @@ void add_replay(CLI::App& program) {
       ->type_name("LAYER");
   command->add_option("--rtl", options->rtl, "directory of the RTL for the engines rtl and lockstep")
       ->type_name("DIR");
+  add_timeout(*command, options->timeout);
   command->add_option("--out", options->out, "directory for report.json, layers.csv, report.html and plots")
       ->type_name("DIR");
   command->add_option("--csv", options->csv, "also write layers.csv to this file")->type_name("FILE");

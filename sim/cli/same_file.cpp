@@ -43,13 +43,13 @@ void refuse_same_files(const std::vector<NamedFile>& outputs, const std::vector<
   }
 }
 
-void refuse_inputs_in(const NamedFile& directory, const std::vector<NamedFile>& inputs) {
+void refuse_files_in(const NamedFile& directory, const std::vector<NamedFile>& files) {
   fs::path target = resolved(directory.path);
   if (!target.has_filename()) target = target.parent_path();
-  for (const NamedFile& input : inputs) {
-    const fs::path path = resolved(input.path);
+  for (const NamedFile& file : files) {
+    const fs::path path = resolved(file.path);
     if (path.parent_path() == target || path == target)
-      refuse(directory, input, ": the directory is replaced, with what this command reads in it");
+      refuse(directory, file, ": the directory is replaced, with what this command has in it");
   }
 }
 

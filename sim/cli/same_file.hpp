@@ -16,7 +16,7 @@ struct NamedFile {
 // behind symbolic links, there or not, or as hard links.
 void refuse_same_files(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
-// The same where an input is in the directory that is replaced as a whole.
-void refuse_inputs_in(const NamedFile& directory, const std::vector<NamedFile>& inputs);
+// The same where a file of the command is in the directory that is replaced as a whole.
+void refuse_files_in(const NamedFile& directory, const std::vector<NamedFile>& files);
 
 }  // namespace mantissa::cli

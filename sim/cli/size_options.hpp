@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/cli/options.hpp"
 #include "sim/replay/size_check.hpp"
 
 namespace mantissa::cli {
@@ -13,13 +14,13 @@ inline void add_size_limits(CLI::App& command, replay::SizeLimits& limits) {
       .add_option("--memory", limits.memory_gib,
                   "refuse a trace of which a layer takes more memory than this")
       ->type_name("GIB")
-      ->check(CLI::Range(0.0, highest))
+      ->transform(real_number(0, highest))
       ->capture_default_str();
   command
       .add_option("--work", limits.tera_multiplications,
                   "refuse a trace that takes more multiplications than this times 10^12")
       ->type_name("TERA")
-      ->check(CLI::Range(0.0, highest))
+      ->transform(real_number(0, highest))
       ->capture_default_str();
 }
 

@@ -306,7 +306,7 @@ OrderedJson run_json(const trace::Run& run) {
   if (run.rows) json["rows"] = *run.rows;
   if (run.cols) json["cols"] = *run.cols;
   json["loss_scale"] = run.loss_scale;
-  for (const auto& [layer, tau] : run.tau) json["tau"][layer] = tau;
+  for (const auto& [layer, tau] : run.tau) object_in(json, "tau")[layer] = tau;
   return json;
 }
 
@@ -326,7 +326,8 @@ void print_json(const trace::Trace& trace, const std::vector<TensorRow>& rows) {
   if (trace.run()) json["run"] = run_json(*trace.run());
   if (trace.capture()) json["capture"] = capture_json(trace);
   json["steps"] = trace.steps();
-  for (const PassMacs& each : pass_macs(trace)) json["macs"][std::string(name_of(each.pass))] = each.macs;
+  for (const PassMacs& each : pass_macs(trace))
+    object_in(json, "macs")[std::string(name_of(each.pass))] = each.macs;
   json["layers"] = OrderedJson::array();
   json["tensors"] = OrderedJson::array();
   json["gradients"] = OrderedJson::array();

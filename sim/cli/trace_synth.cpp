@@ -12,6 +12,7 @@
 
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/same_file.hpp"
 #include "sim/cli/trace_commands.hpp"
 #include "sim/support/output.hpp"
 #include "sim/trace/scalesim_topology.hpp"
@@ -201,6 +202,7 @@ void add_trace_import(CLI::App& trace) {
       "  mantissa trace import Resnet18.csv --batch 4 --out resnet18.safetensors\n"
       "  mantissa trace import gemms.csv --gradient-sparsity 0.85 --out gemms.safetensors");
   command->callback([options] {
+    refuse_same_files({{"--out", options->path}}, {{"the topology", options->csv}});
     const std::string file = std::filesystem::path(options->csv).filename().string();
     write(*options, trace::read_scalesim_topology(std::filesystem::path(options->csv), options->batch),
           "topology " + file, std::nullopt);

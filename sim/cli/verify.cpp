@@ -13,6 +13,7 @@
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/same_file.hpp"
 #include "sim/cli/verify_report.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/verify/units/unit_table.hpp"
@@ -108,6 +109,7 @@ class Session {
       throw std::invalid_argument(
           "--wave writes one waveform; name one unit, and one of its configurations with --config");
     }
+    if (!options_.wave.empty()) refuse_same_files({{"--wave", options_.wave}}, options_.device.inputs());
     for (std::size_t i = 0; i < kinds.size(); ++i) run_unit(*kinds[i], configurations[i]);
     return std::move(report_);
   }
@@ -271,12 +273,7 @@ void add_verify(CLI::App& program) {
       ->add_option("--corrupt", options->corrupt,
                    "self-check: flip a bit in this stage of the SystemC unit; the run must then fail")
       ->type_name("STAGE");
-  command
-      ->add_option("--timeout", options->timeout,
-                   "seconds that a device may take for one evaluation before it counts as hanging")
-      ->transform(whole_number<std::uint64_t>(1, 1U << 20))
-      ->type_name("SECONDS")
-      ->capture_default_str();
+  add_timeout(*command, options->timeout);
   command->add_flag("--json", options->json, "write JSON to standard output");
   options->device.add_to(*command);
   command->footer(

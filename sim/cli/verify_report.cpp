@@ -120,7 +120,7 @@ std::string SessionReport::json() const {
     OrderedJson bins = OrderedJson::object();
     for (const FunctionalCoverage::Bin& bin : report.run.bins) {
       bins[bin.name] = bin.hits;
-      if (!bin.unreachable.empty()) json["unreachable_bins"][bin.name] = bin.unreachable;
+      if (!bin.unreachable.empty()) object_in(json, "unreachable_bins")[bin.name] = bin.unreachable;
     }
     json["bins"] = bins;
     json["empty_bins"] = share_of(report.run.bins).empty;
@@ -244,7 +244,7 @@ std::string unit_list_json() {
       const UnitParameters complete = kind.complete(configuration.parameters);
       OrderedJson parameters = OrderedJson::object();
       for (const auto& [name, value] : complete.values()) parameters[name] = value;
-      json["configurations"].push_back({{"name", configuration.name}, {"parameters", parameters}});
+      list_in(json, "configurations").push_back({{"name", configuration.name}, {"parameters", parameters}});
     }
     json["stages"] = kind.systemc("systemc", kind.complete({}))->stages();  // what --corrupt knows
     list.push_back(std::move(json));

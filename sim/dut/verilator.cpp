@@ -1,6 +1,5 @@
 #include "sim/dut/verilator.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "sim/dut/device_cache.hpp"
 #include "sim/dut/device_shim.hpp"
 #include "sim/support/data_directory.hpp"
+#include "sim/support/directory_entries.hpp"
 #include "sim/support/process.hpp"
 #include "sim/support/sha256.hpp"
 
@@ -150,12 +150,9 @@ std::string note_name(const VerilatorJob& job, const std::string& versions) {
   std::vector<fs::path> sources = job.files;
   for (const std::vector<fs::path>& directories : {job.library_dirs, job.include_dirs}) {
     for (const fs::path& directory : directories) {
-      std::vector<fs::path> inside;
-      for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-        if (entry.is_regular_file()) inside.push_back(entry.path());
+      for (const std::string& name : entries_of(directory.string())) {
+        if (fs::is_regular_file(directory / name)) sources.push_back(directory / name);
       }
-      std::sort(inside.begin(), inside.end());
-      sources.insert(sources.end(), inside.begin(), inside.end());
     }
   }
   for (const fs::path& source : sources) text += source.filename().string() + '\n' + contents(source);
@@ -215,11 +212,10 @@ CompiledDevice verilate(const VerilatorJob& job) {
   // What Verilator made decides whether the compiler must run: included files, parameters and options all
   // show there.
   std::vector<fs::path> sources;
-  for (const fs::directory_entry& entry : fs::directory_iterator(scratch.path())) {
-    if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h")
-      sources.push_back(entry.path());
+  for (const std::string& name : entries_of(scratch.path().string())) {
+    const fs::path source = scratch.path() / name;
+    if (source.extension() == ".cpp" || source.extension() == ".h") sources.push_back(source);
   }
-  std::sort(sources.begin(), sources.end());
   std::string all = device_shim(contents(scratch.path() / "Vdut.h"), api_header(), job.wave, job.coverage);
   std::string everything = contents(api_header()) + all;
   for (const fs::path& source : sources) {

@@ -29,6 +29,7 @@ class DeviceCall {
   DeviceCall& operator=(const DeviceCall&) = delete;
   ~DeviceCall() { step(); }
 
+  static bool inside() { return steps_.load(std::memory_order_acquire) % 2 == 1; }
   // What reports a hang says of its time; the bench counts cycles.
   static void at_cycle(std::uint64_t cycle) { cycle_.store(cycle, std::memory_order_relaxed); }
 

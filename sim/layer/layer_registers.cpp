@@ -7,6 +7,7 @@
 #include "models/quantize/quantizer.hpp"
 #include "sim/support/json.hpp"
 #include "sim/support/json_record.hpp"
+#include "sim/support/json_text.hpp"
 
 namespace mantissa {
 namespace {
@@ -39,7 +40,8 @@ OrderedJson registers_json(const LayerRegisters& registers) {
   if (registers.correction != 0) json["correction"] = registers.correction;
   for (int i = 0; i < role_count; ++i) {
     const auto role = static_cast<Role>(i);
-    if (registers.scale_of(role)) json["scales"][std::string(name_of(role))] = *registers.scale_of(role);
+    if (registers.scale_of(role))
+      object_in(json, "scales")[std::string(name_of(role))] = *registers.scale_of(role);
   }
   return json;
 }

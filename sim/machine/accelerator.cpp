@@ -37,7 +37,8 @@ class Accelerator::Machine : public sc_core::sc_module {
   ArrayRun run(const ArrayJob& job) {
     finish_elaboration();
     GemmController controller(parts(), job);
-    if (clock_.run(controller)) return controller.result();
+    if (clock_.run(controller, job.most_cycles)) return controller.result();
+    if (!clock_.difference()) throw UnitFailure(not_finished(array_name(formats_), controller.cycles()));
     LockstepDifference difference{
         .unit = array_name(formats_), .mismatch = *clock_.difference(), .seed = job.draws.run_seed};
     if (!options_.wave.empty()) {

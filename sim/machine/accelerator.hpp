@@ -24,7 +24,7 @@ class Accelerator {
   const ArrayFormats& formats() const;
 
   // Jobs run one after the other, each from reset. Throws std::invalid_argument for a job that does not fit,
-  // and LockstepError.
+  // LockstepError, and UnitFailure of RTL alone.
   ArrayRun run(const ArrayJob& job);
 
  private:

@@ -50,6 +50,8 @@ struct ArrayJob {
   int a_bits = 0;
   int b_bits = 0;
   int c_bits = 0;
+  // After as many cycles a machine gives up: RTL that waits for ever is a UnitFailure.
+  std::uint64_t most_cycles = ~std::uint64_t{0};
 };
 
 // The job as the closed form sees it.

@@ -43,7 +43,9 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
   ArrayRun run(const BlockArrayJob& job) {
     finish_elaboration();
     BlockController controller(parts(), job);
-    if (clock_.run(controller)) return controller.result();
+    if (clock_.run(controller, job.most_cycles)) return controller.result();
+    if (!clock_.difference())
+      throw UnitFailure(not_finished(block_array_name(formats_), controller.cycles()));
     LockstepDifference difference{
         .unit = units_.different(), .mismatch = *clock_.difference(), .seed = job.draws.run_seed};
     if (!options_.wave.empty()) {

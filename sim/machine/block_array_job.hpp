@@ -26,6 +26,8 @@ struct BlockArrayJob {
   int b_bits = 0;
   int c_bits = 0;
   DrainStatisticsJob statistics = {};
+  // After as many cycles a machine gives up: RTL that waits for ever is a UnitFailure.
+  std::uint64_t most_cycles = ~std::uint64_t{0};
 };
 
 // The job as the closed form sees it.

@@ -53,8 +53,9 @@ class JobClock : public sc_core::sc_module {
   }
 
   enum class Compare : bool { no, yes };
+  static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
   // Until the job is finished, units differ, or that many cycles are over. True: it is finished.
-  bool run(Controller& controller, std::uint64_t cycles = ~std::uint64_t{0}, Compare compare = Compare::yes) {
+  bool run(Controller& controller, std::uint64_t cycles = no_limit, Compare compare = Compare::yes) {
     controller_ = &controller;
     cycles_ = cycles;
     compare_ = compare;
@@ -129,7 +130,7 @@ class JobClock : public sc_core::sc_module {
   Controller* controller_ = nullptr;  // while there is a job
   bool low_ = true;                   // the half cycle that comes
   int reset_left_ = 0;                // cycles
-  std::uint64_t cycles_ = 0;          // at most
+  std::uint64_t cycles_ = no_limit;   // at most
   Compare compare_ = Compare::yes;
   std::optional<Mismatch> difference_;
   std::exception_ptr failure_;

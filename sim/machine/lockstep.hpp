@@ -49,4 +49,9 @@ class UnitFailure : public std::runtime_error {
   using runtime_error::runtime_error;
 };
 
+// What a UnitFailure says of a unit that has had all the cycles of its job.
+inline std::string not_finished(const std::string& unit, std::uint64_t cycles) {
+  return unit + ": the job has not ended after " + std::to_string(cycles) + " cycles";
+}
+
 }  // namespace mantissa

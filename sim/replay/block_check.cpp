@@ -80,7 +80,8 @@ void BlockCheck::run_part(const Check& check, const Rectangle& outputs) {
                                 .skip = job.skip,
                                 .packed = job.packed,
                                 .draws = plan.draws(step, pass.pass, RandomUnit::drain_quantizer),
-                                .statistics = statistics_job(check, outputs)};
+                                .statistics = statistics_job(check, outputs),
+                                .most_cycles = patience(expected.cost.cycles)};
   const std::string place = fmt::format("{}, {}, outputs {}..{} x {}..{}", what, name_of(pass.pass),
                                         outputs.row0, outputs.row1, outputs.col0, outputs.col1);
   ArrayRun run;

@@ -16,6 +16,12 @@ std::string lockstep_text(const LockstepDifference& difference, const std::strin
   return text;
 }
 
+std::uint64_t patience(const GemmCycles& expected) {
+  constexpr std::uint64_t times = 4;
+  constexpr std::uint64_t at_least = 1000;
+  return times * expected.cycles() + at_least;
+}
+
 std::string cost_text(const GemmCycles& expected, const GemmCycles& actual) {
   std::string text;
   const auto line = [&](const char* figure, std::uint64_t wanted, std::uint64_t got) {

@@ -23,6 +23,9 @@ std::string again(const CheckOptions& options);
 std::string lockstep_text(const LockstepDifference& difference, const std::string& what,
                           const std::string& job);
 
+// Cycles after which RTL that has not finished never will. Slower RTL has time to show its figures.
+std::uint64_t patience(const GemmCycles& expected);
+
 // Figures side by side, wrong ones marked.
 std::string cost_text(const GemmCycles& expected, const GemmCycles& actual);
 

@@ -18,6 +18,7 @@
 #include "sim/report/report_csv.hpp"
 #include "sim/report/report_json.hpp"
 #include "sim/report/report_reader.hpp"
+#include "sim/support/directory_entries.hpp"
 #include "sim/support/draft_files.hpp"
 #include "sim/support/ending_signals.hpp"
 #include "sim/support/user_text.hpp"
@@ -62,14 +63,12 @@ void check_target(const fs::path& target, const fs::path& shown) {
   if (!fs::is_directory(status)) refuse(shown, "it exists and is not a directory");
   if (fs::equivalent(target, fs::current_path(), unknown) || target == target.root_path())
     refuse(shown, "it is the current directory or the root");
-  bool empty = true;
-  for (const fs::directory_entry& entry : fs::directory_iterator(target)) {
-    empty = false;
-    const bool plain = entry.is_regular_file() && !entry.is_symlink();
-    if (!plain || !is_ours(entry.path().filename()))
-      refuse(shown, "it holds " + in_quotes(entry.path().filename().string()));
+  const std::vector<std::string> names = entries_of(target.string());
+  for (const std::string& name : names) {
+    const bool plain = fs::is_regular_file(fs::symlink_status(target / name, unknown));
+    if (!plain || !is_ours(name)) refuse(shown, "it holds " + in_quotes(name));
   }
-  if (empty) return;
+  if (names.empty()) return;
   try {
     (void)read_report(target / "report.json");
   } catch (const std::exception&) {

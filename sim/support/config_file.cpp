@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "sim/support/data_directory.hpp"
+#include "sim/support/directory_entries.hpp"
 #include "sim/support/input_file.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/support/yaml_document.hpp"
@@ -50,9 +51,9 @@ std::string config_text(const fs::path& path) { return whole_file(path, YamlDocu
 
 std::vector<std::string> shipped_configs(ConfigKind kind) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory_of(kind), error)) {
-    if (entry.path().extension() == extension) names.push_back(entry.path().stem().string());
+  for (const std::string& entry : entries_if_any(directory_of(kind).string())) {
+    const fs::path file = entry;
+    if (file.extension() == extension) names.push_back(file.stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -122,6 +122,18 @@ Json parse_json(std::string_view text, const std::string& where, std::size_t dee
   return builder.take();
 }
 
+OrderedJson& object_in(OrderedJson& json, const std::string& key) {
+  OrderedJson& member = json[key];
+  if (member.is_null()) member = OrderedJson::object();
+  return member;
+}
+
+OrderedJson& list_in(OrderedJson& json, const std::string& key) {
+  OrderedJson& member = json[key];
+  if (member.is_null()) member = OrderedJson::array();
+  return member;
+}
+
 std::string json_text(const OrderedJson& json, int indent) {
   return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }

@@ -20,6 +20,11 @@ inline constexpr std::size_t most_json_values = std::size_t{16} << 20;
 // sorting of keys.
 Json parse_json(std::string_view text, const std::string& where, std::size_t deepest);
 
+// A member that is an object or a list, empty where there was none. json[key][name] = value would make one,
+// too, but where there is no memory for it nlohmann leaves a half-made one, which no destructor survives.
+OrderedJson& object_in(OrderedJson& json, const std::string& key);
+OrderedJson& list_in(OrderedJson& json, const std::string& key);
+
 // Valid UTF-8 whatever the strings hold: bytes that are none, as a file name may have, become U+FFFD. On one
 // line where `indent` is negative.
 std::string json_text(const OrderedJson& json, int indent);

@@ -1,5 +1,4 @@
 // Drafts and what keeps them: names, locks, and what becomes of those whose program is gone.
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,11 +6,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "sim/support/directory_entries.hpp"
 #include "sim/support/draft_files.hpp"
 #include "sim/support/remove_tree.hpp"
 
@@ -62,11 +61,9 @@ bool keep_draft(int descriptor) {
 }
 
 void remove_stale_drafts(const std::string& directory) {
-  // Not std::filesystem's iterator: where there is no memory for it, it ends the program.
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
-  if (!entries) return;  // a directory that cannot be listed may still be written to
-  while (const dirent* entry = ::readdir(entries.get())) {
-    if (is_draft_name(entry->d_name)) remove_if_stale(directory + "/" + entry->d_name);
+  // A directory that cannot be listed may still be written to.
+  for (const std::string& name : entries_if_any(directory)) {
+    if (is_draft_name(name)) remove_if_stale(directory + "/" + name);
   }
 }
 

@@ -134,12 +134,12 @@ std::string run_json(const Run& run) {
   if (!run.recipe.empty()) json["recipe"] = run.recipe;
   if (!run.recipe_digest.empty()) json["recipe_digest"] = run.recipe_digest;
   if (run.loss_scale != 1) json["loss_scale"] = run.loss_scale;
-  for (const auto& [layer, tau] : run.tau) json["tau"][layer] = tau;
+  for (const auto& [layer, tau] : run.tau) object_in(json, "tau")[layer] = tau;
   for (const RunStep& step : run.by_step) {
     OrderedJson entry{{"step", step.step}, {"loss_scale", step.loss_scale}};
     for (const auto& [layer, registers] : step.registers)
-      entry["registers"][layer] = registers_json(registers);
-    json["by_step"].push_back(std::move(entry));
+      object_in(entry, "registers")[layer] = registers_json(registers);
+    list_in(json, "by_step").push_back(std::move(entry));
   }
   return json_text(json, -1);
 }

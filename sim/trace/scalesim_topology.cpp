@@ -2,15 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
+#include <cstdint>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "sim/support/input_file.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/trace/layer_shapes.hpp"
 
@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t largest_size = std::int64_t{1} << 24;
 constexpr std::size_t longest_line = 4096;
 constexpr std::size_t most_lines = 65536;
+constexpr std::uint64_t largest_file = longest_line * most_lines;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blank = " \t\r\"";
@@ -165,11 +166,7 @@ Network read_scalesim_topology(std::istream& csv, const std::string& file, std::
 }
 
 Network read_scalesim_topology(const std::filesystem::path& path, std::int64_t batch) {
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown))
-    throw std::invalid_argument("cannot read " + path.string() + ": it is a directory");
-  std::ifstream csv(path);
-  if (!csv) throw std::invalid_argument("cannot read " + path.string() + ": " + std::strerror(errno));
+  std::istringstream csv(whole_file(path, largest_file));
   return read_scalesim_topology(csv, path.string(), batch);
 }
 

@@ -1,12 +1,14 @@
 // For LD_PRELOAD: lets one call of the program fail, as a full disk, a broken one or missing memory would.
-//   MANTISSA_FAIL_CALL  write, rename, renameat2, fsync, open (of a file to be made), mkdir, close (of a file
-//                       that was written) or malloc (from the first open or mkdir on: what is lost before
-//                       is no result)
+//   MANTISSA_FAIL_CALL  write, rename, renameat2, fsync, flock, open (of a file to be made), mkdir, close (of
+//                       a file that was written) or malloc (from the first open or mkdir on: what is lost
+//                       before is no result); or `part`: no write fails, but each writes a part of what it
+//                       should, and every third is interrupted
 //   MANTISSA_FAIL_AT    which one of them, counted from 1
 //   MANTISSA_FAIL_WITH  the number of the error
 //   MANTISSA_FAIL_MARK  a file that is made when the call fails
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -60,7 +62,20 @@ extern "C" {
 
 ssize_t write(int descriptor, const void* data, std::size_t size) {
   static const auto real = next(&write, "write");
+  static std::atomic<long> parts{0};
+  if (failing != nullptr && std::strcmp(failing, "part") == 0) {
+    if (parts.fetch_add(1) % 3 == 2) {
+      errno = EINTR;
+      return -1;
+    }
+    return real(descriptor, data, (size + 1) / 2);
+  }
   return fails("write") ? -1 : real(descriptor, data, size);
+}
+
+int flock(int descriptor, int operation) noexcept {
+  static const auto real = next(&flock, "flock");
+  return fails("flock") ? -1 : real(descriptor, operation);
 }
 
 int rename(const char* from, const char* to) noexcept {

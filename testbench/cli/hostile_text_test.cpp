@@ -158,6 +158,12 @@ TEST(HostileText, ValuesOfOptions) {
       EXPECT_TRUE(contains(run.err, option) && contains(run.err, "is not a decimal number")) << run.err;
     }
     EXPECT_EQ(run_mantissa({"cycles", "--gemm", "8,8,8", "--sparsity", value}).exit_code, 2) << value;
+    for (const std::string option : {"--memory", "--work"}) {
+      for (const std::string command : {"replay", "trace check"}) {
+        const Finished run = run_shell("mantissa " + command + " none " + option + " " + value);
+        EXPECT_TRUE(contains(run.err, option + ": '" + value + "' is not a decimal number")) << run.err;
+      }
+    }
   }
   EXPECT_TRUE(contains(run_mantissa({"train", "--record", "0x1"}).err, "--record"));
   const Scratch scratch;

@@ -227,6 +227,7 @@ TEST_F(TraceCommand, MistakesLeaveNoFile) {
       {{"import", huge}, "2^44 bytes"},
       {{"import", path("none.csv")}, "none.csv"},
       {{"import", scratch_.path()}, "directory"},
+      {{"import", "/dev/zero"}, "cannot read /dev/zero: it is not a regular file"},
   };
   for (const auto& [arguments, word] : mistakes) {
     std::vector<std::string> all{"trace"};
