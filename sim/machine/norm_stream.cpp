@@ -65,7 +65,8 @@ StreamJob stream_of(const Architecture& arch, const NormStreamJob& job) {
                                     {.channels = job.shape.channels,
                                      .elements = job.shape.per_channel(),
                                      .x_bits = job.x.type().bits(),
-                                     .result_bits = job.drain ? job.drain->to.bits() : formats::fp32.bits()},
+                                     .result_bits = job.drain ? job.drain->to.bits() : formats::fp32.bits(),
+                                     .parts = job.parts},
                                     NormDirection::forward);
   if (!job.statistics_taken) stream.ready = 0;
   return stream;

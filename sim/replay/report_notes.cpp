@@ -95,6 +95,12 @@ void note_inputs(const trace::Trace& trace, const Recipe& recipe, const Architec
   note_recipe(recipe, report);
 }
 
+void note_parts(ReplayReport& report) {
+  report.notes.emplace_back(
+      "no machine has units for batch norms summed in parts (norm.parts): their sums are those of the golden "
+      "model, their cycles those of the closed form, and neither is compared with anything");
+}
+
 void warn_of_results(ReplayReport& report) {
   std::uint64_t elements = 0;
   std::uint64_t nonfinite = 0;

@@ -61,6 +61,7 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
               .drain = pass.drain,
               .draws = pass.drain_draws};
   if (pass.fused && pass.direction == NormDirection::forward) run_stream(pass, result, job.x, what);
+  if (config.channel.parts > 1) return;  // no unit takes a part of a channel; a note of the report says so
   if (pass.direction == NormDirection::backward)
     job.g = norm_stream(layer, *pass.g, config.gradient_rounding, pass.gradient_draws, 1);
   const std::int64_t lanes = arch_.norm_lanes;
@@ -92,7 +93,8 @@ void SimulatedNorm::run_stream(const NormPass& pass, const NormResult& result, c
       .saved = result.saved->channels,
       .drain = pass.drain,
       .draws = pass.drain_draws,
-      .statistics_taken = pass.statistics_taken};
+      .statistics_taken = pass.statistics_taken,
+      .parts = pass.layer->rule.parts};
   const std::string place = what + ", forward, second sweep";
   try {
     const NormStreamRun run = stream_->run(job);
