@@ -113,7 +113,8 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
                 .bias = bias,
                 .skip = arch_.skip_forward,
                 .statistics = statistics_of(layer, Pass::forward),
-                .chunks = layer.fused.chunks};
+                .chunks = layer.fused.chunks,
+                .parts = layer.fused.forward_parts};
   run_pass(step, layer, pass, {&x, &w});
 
   if (!recorded(step, layer, Role::grad_output)) {
@@ -129,6 +130,7 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
           .skip = arch_.skip_gradients,
           .statistics = statistics_of(layer, Pass::input_gradient),
           .x_bits = layer.fused.x_bits,
+          .parts = layer.fused.backward_parts,
           .norm = &norm_};
   const bool both = layer.layer->input_gradient;
   if (both) run_pass(step, layer, pass, {&g});

@@ -171,8 +171,12 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
       }
       if (const std::optional<NormShape> norm = norm_shape_of(trace, step, *planned.layer)) {
         if (recipe.norm.kind == NormRule::Kind::range) add_norm(*norm, needs.norm);
-        in_parts = in_parts || planned.plan.norm(norm->per_channel()).parts > 1;
-        if (planned.fused.forward || planned.fused.backward) add_norm(*norm, needs.drained);
+        const bool parts = planned.plan.norm(norm->per_channel()).parts > 1;
+        in_parts = in_parts || parts;
+        if (planned.fused.forward || planned.fused.backward) {
+          add_norm(*norm, needs.drained);
+          needs.drained_parts = needs.drained_parts || parts;
+        }
       }
       layers.push_back(std::move(planned));
     }

@@ -97,8 +97,10 @@ void note_inputs(const trace::Trace& trace, const Recipe& recipe, const Architec
 
 void note_parts(ReplayReport& report) {
   report.notes.emplace_back(
-      "no machine has units for batch norms summed in parts (norm.parts): their sums are those of the golden "
-      "model, their cycles those of the closed form, and neither is compared with anything");
+      "no machine takes the sweeps of batch norms summed in parts (norm.parts): but for sums at a drain, "
+      "their "
+      "results are those of the golden model, their cycles those of the closed form, and nothing is "
+      "compared");
 }
 
 void warn_of_results(ReplayReport& report) {

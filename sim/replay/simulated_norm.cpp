@@ -61,7 +61,7 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
               .drain = pass.drain,
               .draws = pass.drain_draws};
   if (pass.fused && pass.direction == NormDirection::forward) run_stream(pass, result, job.x, what);
-  if (config.channel.parts > 1) return;  // no unit takes a part of a channel; a note of the report says so
+  if (config.channel.parts > 1) return;  // no unit sweeps a part of a channel; a note of the report says so
   if (pass.direction == NormDirection::backward)
     job.g = norm_stream(layer, *pass.g, config.gradient_rounding, pass.gradient_draws, 1);
   const std::int64_t lanes = arch_.norm_lanes;

@@ -195,6 +195,23 @@ TEST(WholeStep, EnginesTakeStatisticsAtTheDrain) {
   }
 }
 
+// The same of norms in parts. Their sweeps have no units, and a report says so.
+TEST(WholeStep, EnginesTakeSumsOfPartsAtTheDrain) {
+  const Scratch scratch;
+  const std::vector<std::string> base = with(fused_range_norms(scratch), {"norm.parts=8"});
+  std::vector<std::string> arguments = base;
+  arguments.insert(arguments.end(), {"--engine", "systemc", "--sample", "0"});
+  const Json fast = replay(base);
+  const Json report = replay(arguments);
+  ASSERT_TRUE(report.contains("layers"));
+  EXPECT_EQ(report["layers"], fast["layers"]);
+  const auto says = [](const Json& one) {
+    return one["notes"].dump().find("(norm.parts)") != std::string::npos;
+  };
+  EXPECT_TRUE(says(report));
+  EXPECT_FALSE(says(fast));
+}
+
 TEST(LongWholeStep, AFaultBehindTheDrainStopsTheRun) {
   const FaultyRtl rtl("norm_statistics.sv", "? h : high", "? h : low");
   const Scratch scratch;
