@@ -6,11 +6,15 @@
 // place of its own, column_i. FP32, every operation rounded on its own; one element per cycle,
 // latency of a result 5.
 //
+// With Parts, sums may be cut into parts (ARITHMETIC.md 8, "Parts"): those of a part that ends are
+// added to those of the parts before it. Results then come a cycle later.
+//
 // An element that ends a chunk (forward) or a channel gives a result, others give none.
 
 module norm_statistics #(
   parameter  int unsigned Columns   = 16,  // channels that take turns
   parameter  int unsigned IndexBits = 20,
+  parameter  int unsigned Parts     = 0,   // 1: sums in parts
   localparam int unsigned ColumnW   = (Columns > 1) ? $clog2(Columns) : 1
 ) (
   input  logic                 clk_i,
@@ -24,6 +28,7 @@ module norm_statistics #(
   input  logic                 last_i,
   input  logic                 chunk_first_i,  // of its chunk; forward
   input  logic                 chunk_last_i,
+  input  logic                 part_last_i,    // of its part; with Parts
   input  logic [IndexBits-1:0] index_i,        // in the channel; forward
   input  logic [31:0]          x_i,
   input  logic [31:0]          g_i,            // backward, and what is below
@@ -53,12 +58,15 @@ module norm_statistics #(
     logic                 last;
     logic                 chunk_first;
     logic                 chunk_last;
+    logic                 part_last;
     logic [IndexBits-1:0] index;
   } tag_t;
-  localparam int unsigned TagW = 5 + ColumnW + IndexBits;
+  localparam int unsigned TagW = 6 + ColumnW + IndexBits;
 
-  // What is collected of a channel. The extremes are those of the present chunk.
+  // What is collected of a channel. The sums are those of the present part, the extremes those of
+  // the present chunk.
   typedef struct packed {
+    logic                 cut;  // a part has ended
     logic [4*32-1:0]      sums;
     logic                 nan;
     logic [31:0]          high;
@@ -66,7 +74,7 @@ module norm_statistics #(
     logic [IndexBits-1:0] argmax;
     logic [IndexBits-1:0] argmin;
   } channel_t;
-  localparam int unsigned ChannelW = 6 * 32 + 1 + 2 * IndexBits;
+  localparam int unsigned ChannelW = 6 * 32 + 2 + 2 * IndexBits;
 
   typedef struct packed {
     logic [ColumnW-1:0]   column;
@@ -96,6 +104,7 @@ module norm_statistics #(
     tag_in.last        = last_i;
     tag_in.chunk_first = chunk_first_i;
     tag_in.chunk_last  = chunk_last_i;
+    tag_in.part_last   = (Parts != 0) & part_last_i;
     tag_in.index       = index_i;
   end
 
@@ -202,15 +211,27 @@ module norm_statistics #(
   end
 
   // ----------------------------------------------------------------------------------- results
-  result_t result_d, result;
-  logic    result_ready;
+  // A part ends with a result or without one.
+  result_t  result_d, result_sent, result;
+  channel_t stored;
+  logic     leaves, leave_ready;
+  logic     sent_valid, result_ready;
 
   assign gives         = tag.last | (tag.chunk_last & ~tag.backward);
-  assign product_ready = result_ready | ~gives;
+  assign leaves        = gives | tag.part_last;
+  assign product_ready = leave_ready | ~leaves;
   assign take          = product_valid & product_ready;
 
+  always_comb begin
+    stored = next;
+    if (tag.part_last) begin
+      stored.cut  = 1'b1;
+      stored.sums = '0;
+    end
+  end
+
   always_ff @(posedge clk_i) begin
-    if (take) channels_q[tag.column] <= next;
+    if (take) channels_q[tag.column] <= stored;
   end
 
   always_comb begin
@@ -228,14 +249,81 @@ module norm_statistics #(
     end
   end
 
+  // ------------------------------------------------------------------------------------- parts
+  if (Parts != 0) begin : gen_parts
+    typedef struct packed {
+      logic            first;  // of the channel's parts
+      logic            last;   // a part ends
+      logic            gives;
+      logic [4*32-1:0] sums;
+      result_t         result;
+    } part_t;
+    localparam int unsigned PartW = 3 + 4 * 32 + ResultW;
+
+    part_t           part_d, part;
+    logic            part_valid, part_ready;
+    logic [4*32-1:0] totals_q [Columns];
+    logic [4*32-1:0] earlier, totals;
+
+    always_comb begin
+      part_d.first  = ~old.cut;
+      part_d.last   = tag.part_last;
+      part_d.gives  = gives;
+      part_d.sums   = next.sums;
+      part_d.result = result_d;
+    end
+
+    pipe_reg #(
+      .Width(PartW)
+    ) u_part_reg (
+      .clk_i,
+      .rst_ni,
+      .valid_i(product_valid & leaves),
+      .ready_o(leave_ready),
+      .data_i (part_d),
+      .valid_o(part_valid),
+      .ready_i(part_ready),
+      .data_o (part)
+    );
+
+    assign earlier = part.first ? '0 : totals_q[part.result.column];
+
+    for (genvar i = 0; i < 4; i++) begin : gen_totals
+      fp32_add_comb u_total (
+        .a_i(earlier[32*i+:32]),
+        .b_i(part.sums[32*i+:32]),
+        .z_o(totals[32*i+:32])
+      );
+    end
+
+    assign sent_valid = part_valid & part.gives;
+    assign part_ready = result_ready | ~part.gives;
+
+    always_ff @(posedge clk_i) begin
+      if (part_valid & part_ready & part.last) totals_q[part.result.column] <= totals;
+    end
+
+    always_comb begin
+      result_sent = part.result;
+      if (part.result.last) result_sent.sums = totals;
+    end
+  end else begin : gen_whole
+    logic unused_parts;
+
+    assign unused_parts = part_last_i ^ old.cut;
+    assign sent_valid   = product_valid & gives;
+    assign leave_ready  = result_ready;
+    assign result_sent  = result_d;
+  end
+
   pipe_reg #(
     .Width(ResultW)
   ) u_result_reg (
     .clk_i,
     .rst_ni,
-    .valid_i(product_valid & gives),
+    .valid_i(sent_valid),
     .ready_o(result_ready),
-    .data_i (result_d),
+    .data_i (result_sent),
     .valid_o,
     .ready_i,
     .data_o (result)

@@ -17,13 +17,14 @@ void check_channels(const NormShape& shape) {
 
 std::vector<BatchNormSaved> batch_norm_forward(std::span<const float> x, const NormShape& shape,
                                                std::span<const float> gamma, std::span<const float> beta,
-                                               std::span<float> y, int threads) {
+                                               std::span<float> y, int threads, std::int64_t parts) {
   check_elements("x", x.size(), shape);
   check_channels(shape);
+  const std::int64_t length = part_length(shape.per_channel(), parts);
   std::vector<float> mean(shape.channels);
   std::vector<float> squares(shape.channels);
-  channel_means(x, shape, mean, threads);
-  channel_squares(x, shape, mean, squares, threads);
+  channel_means(x, shape, length, mean, threads);
+  channel_squares(x, shape, length, mean, squares, threads);
   const float reciprocal_n = reciprocal_of(shape.per_channel());
   std::vector<BatchNormSaved> saved(shape.channels);
   for (std::int64_t c = 0; c < shape.channels; ++c) {
@@ -37,13 +38,14 @@ std::vector<BatchNormSaved> batch_norm_forward(std::span<const float> x, const N
 std::vector<NormGradients> batch_norm_backward(std::span<const float> x, std::span<const float> g,
                                                const NormShape& shape, std::span<const float> gamma,
                                                std::span<const BatchNormSaved> saved, std::span<float> dx,
-                                               int threads) {
+                                               int threads, std::int64_t parts) {
   check_elements("x", x.size(), shape);
   check_elements("g", g.size(), shape);
   check_elements("dx", dx.size(), shape);
   check_per_channel("gamma", gamma.size(), shape);
   check_per_channel("the saved statistics", saved.size(), shape);
   check_channels(shape);
+  const std::int64_t length = part_length(shape.per_channel(), parts);
   std::vector<float> mean;
   std::vector<float> inv;
   for (const BatchNormSaved& each : saved) {
@@ -51,7 +53,7 @@ std::vector<NormGradients> batch_norm_backward(std::span<const float> x, std::sp
     inv.push_back(each.inv);
   }
   std::vector<GradientSums> sums(shape.channels);
-  channel_gradient_sums(x, g, shape, {.mean = mean, .inv = inv, .gamma = gamma}, sums, threads);
+  channel_gradient_sums(x, g, shape, length, {.mean = mean, .inv = inv, .gamma = gamma}, sums, threads);
 
   const float reciprocal_n = reciprocal_of(shape.per_channel());
   std::vector<BatchNormGradient> channels;

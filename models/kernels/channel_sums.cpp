@@ -73,29 +73,57 @@ HWY_INLINE void ForPositions(const NormShape& shape, std::int64_t first, std::in
   }
 }
 
+// Where the parts of the channels end.
+struct PartEnds {
+  std::int64_t length;
+  std::int64_t left;
+  explicit PartEnds(std::int64_t part_length) : length(part_length), left(part_length) {}
+  // Of the element that has been added.
+  HWY_INLINE bool Next() {
+    if (--left != 0) return false;
+    left = length;
+    return true;
+  }
+};
+
+// The sums of a part go to those of the parts before it.
+HWY_INLINE void EndPart(V& total, V& sum) {
+  total = hn::Add(total, sum);
+  sum = hn::Zero(D());
+}
+
 struct SumStep {
-  V sum;
-  SumStep() : sum(hn::Zero(D())) {}
-  HWY_INLINE void operator()(V x) { sum = hn::Add(sum, x); }
+  PartEnds ends;
+  V sum, total;
+  explicit SumStep(std::int64_t part_length) : ends(part_length) { sum = total = hn::Zero(D()); }
+  HWY_INLINE void operator()(V x) {
+    sum = hn::Add(sum, x);
+    if (ends.Next()) EndPart(total, sum);
+  }
 };
 
 struct SquareStep {
-  V mean, sum;
-  explicit SquareStep(V of_channels) : mean(of_channels), sum(hn::Zero(D())) {}
+  SumStep sum;
+  V mean;
+  SquareStep(std::int64_t part_length, V of_channels) : sum(part_length), mean(of_channels) {}
   HWY_INLINE void operator()(V x) {
     const V centred = hn::Sub(x, mean);
-    sum = hn::Add(sum, hn::Mul(centred, centred));
+    sum(hn::Mul(centred, centred));
   }
 };
 
 struct GradientStep {
+  PartEnds ends;
   V mean, inv, gamma;
   V sum_g, sum_g_xhat, sum_h, sum_h_xhat;
-  GradientStep(const ChannelScales& scales, std::int64_t first, std::int64_t count)
-      : mean(PerChannel(scales.mean, first, count)),
+  V total_g, total_g_xhat, total_h, total_h_xhat;
+  GradientStep(std::int64_t part_length, const ChannelScales& scales, std::int64_t first, std::int64_t count)
+      : ends(part_length),
+        mean(PerChannel(scales.mean, first, count)),
         inv(PerChannel(scales.inv, first, count)),
         gamma(PerChannel(scales.gamma, first, count)) {
     sum_g = sum_g_xhat = sum_h = sum_h_xhat = hn::Zero(D());
+    total_g = total_g_xhat = total_h = total_h_xhat = hn::Zero(D());
   }
   HWY_INLINE void operator()(V x, V g) {
     const V xhat = hn::Mul(hn::Sub(x, mean), inv);
@@ -104,23 +132,31 @@ struct GradientStep {
     sum_g_xhat = hn::Add(sum_g_xhat, hn::Mul(g, xhat));
     sum_h = hn::Add(sum_h, h);
     sum_h_xhat = hn::Add(sum_h_xhat, hn::Mul(h, xhat));
+    if (!ends.Next()) return;
+    EndPart(total_g, sum_g);
+    EndPart(total_g_xhat, sum_g_xhat);
+    EndPart(total_h, sum_h);
+    EndPart(total_h_xhat, sum_h_xhat);
   }
 };
 
 // The registers of a chunk start at its first element and move on a compare that is true (ARITHMETIC.md 8).
 struct ExtremeStep {
   std::int64_t chunk_length;
+  PartEnds ends;
   std::int64_t count;
   ChannelExtremes* out;
 
   std::int64_t chunk_begin = 0;
   std::int64_t left = 0;
   V sum, maxima, minima, nan, highest, lowest;
+  V total_sum, total_maxima, total_minima;
   VI index, at_highest, at_lowest;  // into the chunk
 
-  ExtremeStep(std::int64_t length, std::int64_t channels, ChannelExtremes* extremes)
-      : chunk_length(length), count(channels), out(extremes) {
+  ExtremeStep(const Stretches& lengths, std::int64_t channels, ChannelExtremes* extremes)
+      : chunk_length(lengths.chunk), ends(lengths.part), count(channels), out(extremes) {
     sum = maxima = minima = nan = highest = lowest = hn::Zero(D());
+    total_sum = total_maxima = total_minima = hn::Zero(D());
     index = at_highest = at_lowest = hn::Zero(DI());
   }
 
@@ -141,6 +177,10 @@ struct ExtremeStep {
     sum = hn::Add(sum, x);
     index = hn::Add(index, hn::Set(di, 1));
     if (--left == 0) EndChunk();
+    if (!ends.Next()) return;
+    EndPart(total_sum, sum);
+    EndPart(total_maxima, maxima);
+    EndPart(total_minima, minima);
   }
 
   HWY_NOINLINE void EndChunk() {
@@ -165,39 +205,41 @@ struct LaneValues {
 
 std::int64_t ChannelLanes() { return channel_lanes; }
 
-void SumBlock(const float* x, const NormShape& shape, std::int64_t first, std::int64_t count, float* sums) {
-  SumStep step;
+void SumBlock(const float* x, const NormShape& shape, std::int64_t part_length, std::int64_t first,
+              std::int64_t count, float* sums) {
+  SumStep step(part_length);
   ForPositions(shape, first, count, step, x);
-  std::copy_n(LaneValues(step.sum).value, count, sums);
+  std::copy_n(LaneValues(step.total).value, count, sums);
 }
 
-void SquaresBlock(const float* x, const NormShape& shape, std::span<const float> mean, std::int64_t first,
-                  std::int64_t count, float* squares) {
-  SquareStep step(PerChannel(mean, first, count));
+void SquaresBlock(const float* x, const NormShape& shape, std::int64_t part_length,
+                  std::span<const float> mean, std::int64_t first, std::int64_t count, float* squares) {
+  SquareStep step(part_length, PerChannel(mean, first, count));
   ForPositions(shape, first, count, step, x);
-  std::copy_n(LaneValues(step.sum).value, count, squares);
+  std::copy_n(LaneValues(step.sum.total).value, count, squares);
 }
 
-void GradientSumsBlock(const float* x, const float* g, const NormShape& shape, const ChannelScales& scales,
-                       std::int64_t first, std::int64_t count, GradientSums* sums) {
-  GradientStep step(scales, first, count);
+void GradientSumsBlock(const float* x, const float* g, const NormShape& shape, std::int64_t part_length,
+                       const ChannelScales& scales, std::int64_t first, std::int64_t count,
+                       GradientSums* sums) {
+  GradientStep step(part_length, scales, first, count);
   ForPositions(shape, first, count, step, x, g);
-  const LaneValues sum_g(step.sum_g);
-  const LaneValues sum_g_xhat(step.sum_g_xhat);
-  const LaneValues sum_h(step.sum_h);
-  const LaneValues sum_h_xhat(step.sum_h_xhat);
+  const LaneValues sum_g(step.total_g);
+  const LaneValues sum_g_xhat(step.total_g_xhat);
+  const LaneValues sum_h(step.total_h);
+  const LaneValues sum_h_xhat(step.total_h_xhat);
   for (std::int64_t i = 0; i < count; ++i) {
     sums[i] = {sum_g.value[i], sum_g_xhat.value[i], sum_h.value[i], sum_h_xhat.value[i]};
   }
 }
 
-void ExtremesBlock(const float* x, const NormShape& shape, std::int64_t chunk_length, std::int64_t first,
+void ExtremesBlock(const float* x, const NormShape& shape, const Stretches& lengths, std::int64_t first,
                    std::int64_t count, ChannelExtremes* extremes) {
-  ExtremeStep step(chunk_length, count, extremes);
+  ExtremeStep step(lengths, count, extremes);
   ForPositions(shape, first, count, step, x);
-  const LaneValues sum(step.sum);
-  const LaneValues maxima(step.maxima);
-  const LaneValues minima(step.minima);
+  const LaneValues sum(step.total_sum);
+  const LaneValues maxima(step.total_maxima);
+  const LaneValues minima(step.total_minima);
   const LaneValues nan(step.nan);
   for (std::int64_t i = 0; i < count; ++i) {
     extremes[i].sum = sum.value[i];
@@ -230,37 +272,39 @@ void for_channel_blocks(const NormShape& shape, int threads, const Body& body) {
 
 }  // namespace
 
-void channel_means(std::span<const float> x, const NormShape& shape, std::span<float> mean, int threads) {
+void channel_means(std::span<const float> x, const NormShape& shape, std::int64_t part_length,
+                   std::span<float> mean, int threads) {
   const auto block = HWY_DYNAMIC_DISPATCH(SumBlock);
   for_channel_blocks(shape, threads, [&](std::int64_t first, std::int64_t count) {
-    block(x.data(), shape, first, count, mean.data() + first);
+    block(x.data(), shape, part_length, first, count, mean.data() + first);
   });
   const float reciprocal = reciprocal_of(shape.per_channel());
   for (float& each : mean) each = f32::mul(each, reciprocal);
 }
 
-void channel_squares(std::span<const float> x, const NormShape& shape, std::span<const float> mean,
-                     std::span<float> squares, int threads) {
+void channel_squares(std::span<const float> x, const NormShape& shape, std::int64_t part_length,
+                     std::span<const float> mean, std::span<float> squares, int threads) {
   const auto block = HWY_DYNAMIC_DISPATCH(SquaresBlock);
   for_channel_blocks(shape, threads, [&](std::int64_t first, std::int64_t count) {
-    block(x.data(), shape, mean, first, count, squares.data() + first);
+    block(x.data(), shape, part_length, mean, first, count, squares.data() + first);
   });
 }
 
 void channel_gradient_sums(std::span<const float> x, std::span<const float> g, const NormShape& shape,
-                           const ChannelScales& scales, std::span<GradientSums> sums, int threads) {
+                           std::int64_t part_length, const ChannelScales& scales,
+                           std::span<GradientSums> sums, int threads) {
   const auto block = HWY_DYNAMIC_DISPATCH(GradientSumsBlock);
   for_channel_blocks(shape, threads, [&](std::int64_t first, std::int64_t count) {
-    block(x.data(), g.data(), shape, scales, first, count, sums.data() + first);
+    block(x.data(), g.data(), shape, part_length, scales, first, count, sums.data() + first);
   });
 }
 
 std::vector<ChannelExtremes> channel_extremes(std::span<const float> x, const NormShape& shape,
-                                              std::int64_t chunk_length, int threads) {
+                                              const Stretches& lengths, int threads) {
   std::vector<ChannelExtremes> extremes(shape.channels);
   const auto block = HWY_DYNAMIC_DISPATCH(ExtremesBlock);
   for_channel_blocks(shape, threads, [&](std::int64_t first, std::int64_t count) {
-    block(x.data(), shape, chunk_length, first, count, extremes.data() + first);
+    block(x.data(), shape, lengths, first, count, extremes.data() + first);
   });
   return extremes;
 }

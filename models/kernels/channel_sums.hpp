@@ -14,10 +14,11 @@ namespace mantissa::kernels {
 
 // Lengths must fit the shape: callers have checked them. Results have one element per channel.
 
-// mean and sum((x - mean)^2), as in batch_norm_forward().
-void channel_means(std::span<const float> x, const NormShape& shape, std::span<float> mean, int threads);
-void channel_squares(std::span<const float> x, const NormShape& shape, std::span<const float> mean,
-                     std::span<float> squares, int threads);
+// mean and sum((x - mean)^2), as in batch_norm_forward(), in parts of so many elements.
+void channel_means(std::span<const float> x, const NormShape& shape, std::int64_t part_length,
+                   std::span<float> mean, int threads);
+void channel_squares(std::span<const float> x, const NormShape& shape, std::int64_t part_length,
+                     std::span<const float> mean, std::span<float> squares, int threads);
 
 // What gradient_sums() gives for each channel.
 struct ChannelScales {
@@ -26,7 +27,8 @@ struct ChannelScales {
   std::span<const float> gamma;
 };
 void channel_gradient_sums(std::span<const float> x, std::span<const float> g, const NormShape& shape,
-                           const ChannelScales& scales, std::span<GradientSums> sums, int threads);
+                           std::int64_t part_length, const ChannelScales& scales,
+                           std::span<GradientSums> sums, int threads);
 
 // The first pass of Range BN, up to the range.
 struct ChannelExtremes {
@@ -37,8 +39,12 @@ struct ChannelExtremes {
   std::vector<std::int64_t> argmax;  // one per chunk, an index into the channel
   std::vector<std::int64_t> argmin;
 };
-// chunk_length divides the channel and is below 2^31.
+// Elements of a chunk, below 2^31, and of a part. Both divide the channel.
+struct Stretches {
+  std::int64_t chunk = 0;
+  std::int64_t part = 0;
+};
 std::vector<ChannelExtremes> channel_extremes(std::span<const float> x, const NormShape& shape,
-                                              std::int64_t chunk_length, int threads);
+                                              const Stretches& lengths, int threads);
 
 }  // namespace mantissa::kernels

@@ -1,6 +1,7 @@
 // The fast batch norms over NCHW tensors: per channel the bits of models/norm, vectorised and threaded.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -12,15 +13,16 @@ namespace mantissa::kernels {
 
 // Every channel is batch_norm_forward(), batch_norm_backward() and normalise() of its stream. gamma, beta,
 // the results and `saved` have one element per channel. Throw std::invalid_argument for lengths that
-// contradict the shape and for channels of fewer than 2 elements. y may be x, and dx may be g or x.
+// contradict the shape, for channels of fewer than 2 elements, and for parts into which they cannot be cut.
+// y may be x, and dx may be g or x.
 std::vector<BatchNormSaved> batch_norm_forward(std::span<const float> x, const NormShape& shape,
                                                std::span<const float> gamma, std::span<const float> beta,
-                                               std::span<float> y, int threads = 1);
+                                               std::span<float> y, int threads = 1, std::int64_t parts = 1);
 
 std::vector<NormGradients> batch_norm_backward(std::span<const float> x, std::span<const float> g,
                                                const NormShape& shape, std::span<const float> gamma,
                                                std::span<const BatchNormSaved> saved, std::span<float> dx,
-                                               int threads = 1);
+                                               int threads = 1, std::int64_t parts = 1);
 
 // With statistics that are given, such as running ones: only mean and inv are read.
 void batch_norm_inference(std::span<const float> x, const NormShape& shape, std::span<const float> gamma,

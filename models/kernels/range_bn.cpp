@@ -25,6 +25,10 @@ std::uint64_t take(std::span<const float> values, NormPrecision precision, std::
   return 0;
 }
 
+Stretches stretches_of(const RangeBnRegisters& registers, const NormShape& shape) {
+  return {.chunk = registers.chunk_length, .part = part_length(shape.per_channel(), registers.parts)};
+}
+
 std::int64_t position(const NormShape& shape, std::int64_t channel, std::int64_t index) {
   return shape.run_begin(index / shape.spatial, channel) + index % shape.spatial;
 }
@@ -64,7 +68,7 @@ RangeBnTensorSaved range_bn_tensor_forward(std::span<const float> x, const NormS
   saved.invalid += take(beta, config.precision, saved.beta, threads);
 
   std::vector<float> inv;
-  for (ChannelExtremes& each : channel_extremes(saved.x, shape, registers.chunk_length, threads)) {
+  for (ChannelExtremes& each : channel_extremes(saved.x, shape, stretches_of(registers, shape), threads)) {
     inv.push_back(range_bn_inv(each.maxima, each.minima, each.has_nan, registers));
     saved.channels.push_back({.mean = f32::mul(each.sum, registers.reciprocal_n),
                               .inv = inv.back(),
@@ -109,7 +113,8 @@ RangeBnTensorGradients range_bn_tensor_backward(const RangeBnTensorSaved& saved,
     g = g_used;
   }
   std::vector<GradientSums> sums(shape.channels);
-  channel_gradient_sums(saved.x, g, shape, {.mean = mean, .inv = inv, .gamma = saved.gamma}, sums, threads);
+  channel_gradient_sums(saved.x, g, shape, part_length(shape.per_channel(), registers.parts),
+                        {.mean = mean, .inv = inv, .gamma = saved.gamma}, sums, threads);
 
   std::vector<RangeBnGradient> channels;
   std::vector<RangeBnCorrection>& corrections = gradients.corrections;

@@ -11,13 +11,19 @@ float batch_norm_inv(float variance) {
   return f32::div(1.0F, std::sqrt(f32::add(variance, norm_epsilon)));
 }
 
-BatchNormSaved batch_norm_forward(std::span<const float> x, float gamma, float beta, std::span<float> y) {
+BatchNormSaved batch_norm_forward(std::span<const float> x, float gamma, float beta, std::span<float> y,
+                                  std::int64_t parts) {
   check_channel(x.size(), y.size());
-  const float mean = channel_mean(x);
+  const float mean = channel_mean(x, parts);
+  const std::int64_t length = part_length(std::ssize(x), parts);
   float squares = 0.0F;
-  for (const float value : x) {
-    const float centred = f32::sub(value, mean);
-    squares = f32::add(squares, f32::mul(centred, centred));
+  for (std::int64_t part = 0; part < parts; ++part) {
+    float of_part = 0.0F;
+    for (const float value : x.subspan(part * length, length)) {
+      const float centred = f32::sub(value, mean);
+      of_part = f32::add(of_part, f32::mul(centred, centred));
+    }
+    squares = f32::add(squares, of_part);
   }
   const float variance = f32::mul(squares, reciprocal_of(static_cast<std::int64_t>(x.size())));
   const BatchNormSaved saved{mean, batch_norm_inv(variance), variance};
@@ -26,10 +32,10 @@ BatchNormSaved batch_norm_forward(std::span<const float> x, float gamma, float b
 }
 
 NormGradients batch_norm_backward(std::span<const float> x, std::span<const float> g, float gamma,
-                                  const BatchNormSaved& saved, std::span<float> dx) {
+                                  const BatchNormSaved& saved, std::span<float> dx, std::int64_t parts) {
   check_channel(x.size(), g.size());
   check_channel(x.size(), dx.size());
-  const GradientSums sums = gradient_sums(x, g, gamma, saved.mean, saved.inv);
+  const GradientSums sums = gradient_sums(x, g, gamma, saved.mean, saved.inv, parts);
   const float reciprocal_n = reciprocal_of(static_cast<std::int64_t>(x.size()));
   const float mean_h = f32::mul(sums.h, reciprocal_n);
   const float mean_h_xhat = f32::mul(sums.h_xhat, reciprocal_n);

@@ -45,7 +45,14 @@ RangeBnRegisters::RangeBnRegisters(std::int64_t n, const RangeBnConfig& config) 
                                 std::to_string(config.chunks) +
                                 " chunks; chunks must divide n and leave at least 2 elements each");
   }
+  part_length(n, config.parts);
+  if (config.parts % config.chunks != 0 && config.chunks % config.parts != 0) {
+    throw std::invalid_argument("Range BN cannot sum " + std::to_string(config.chunks) + " chunks in " +
+                                std::to_string(config.parts) +
+                                " parts; one of the two numbers must divide the other");
+  }
   chunk_length = n / config.chunks;
+  parts = config.parts;
   reciprocal_n = reciprocal_of(n);
   reciprocal_chunks = reciprocal_of(config.chunks);
   constant = range_constant(chunk_length, config.constant);
@@ -67,23 +74,35 @@ void RangeBnSums::add(float x_i, std::int64_t index, bool begins_chunk, bool end
   minima = f32::add(minima, low);
 }
 
+void RangeBnSums::end_part(RangeBnSums& total) {
+  total.x = f32::add(total.x, x);
+  total.maxima = f32::add(total.maxima, maxima);
+  total.minima = f32::add(total.minima, minima);
+  total.has_nan = total.has_nan || has_nan;
+  x = maxima = minima = 0.0F;
+}
+
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config) {
   return range_bn_statistics(x, RangeBnRegisters(static_cast<std::int64_t>(x.size()), config));
 }
 
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnRegisters& registers) {
+  const std::int64_t length = part_length(std::ssize(x), registers.parts);
   RangeBnSums sums;
+  RangeBnSums total;
   RangeBnSaved saved;
   for (std::int64_t i = 0; i < std::ssize(x); ++i) {
     const std::int64_t place = i % registers.chunk_length;
     const bool ends = place + 1 == registers.chunk_length;
     sums.add(x[i], i, place == 0, ends);
-    if (!ends) continue;
-    saved.argmax.push_back(sums.argmax);
-    saved.argmin.push_back(sums.argmin);
+    if (ends) {
+      saved.argmax.push_back(sums.argmax);
+      saved.argmin.push_back(sums.argmin);
+    }
+    if ((i + 1) % length == 0) sums.end_part(total);
   }
-  saved.mean = f32::mul(sums.x, reciprocal_of(std::ssize(x)));
-  saved.inv = range_bn_inv(sums.maxima, sums.minima, sums.has_nan, registers);
+  saved.mean = f32::mul(total.x, reciprocal_of(std::ssize(x)));
+  saved.inv = range_bn_inv(total.maxima, total.minima, total.has_nan, registers);
   return saved;
 }
 
@@ -134,7 +153,7 @@ RangeBnGradients range_bn_backward(std::span<const float> x, std::span<const flo
   const auto n = static_cast<std::int64_t>(x.size());
   check_range_bn_saved(saved, n, config.chunks);
   const RangeBnRegisters registers(n, config);
-  const GradientSums sums = gradient_sums(x, g, gamma, saved.mean, saved.inv);
+  const GradientSums sums = gradient_sums(x, g, gamma, saved.mean, saved.inv, registers.parts);
   const RangeBnCorrection correction = range_bn_correction(sums, saved.inv, registers);
   for (std::size_t i = 0; i < x.size(); ++i) {
     dx[i] = range_bn_input_gradient(g[i], gamma, saved.inv, correction);

@@ -26,18 +26,22 @@ struct RangeBnConfig {
   RangeConstant constant = RangeConstant::paper;
   // The range is the mean of the chunks' maxima less the mean of their minima: one outlier weighs 1/chunks.
   std::int64_t chunks = 1;
+  // Of the sums over a channel; they divide the chunks or the chunks divide them.
+  std::int64_t parts = 1;
 };
 
 // What the controller writes into the unit before a channel of n elements.
 struct RangeBnRegisters {
   std::int64_t chunk_length = 0;
+  std::int64_t parts = 1;
   float reciprocal_n = 0.0F;
   float reciprocal_chunks = 0.0F;
   float constant = 0.0F;
   float epsilon = norm_epsilon;
 
   RangeBnRegisters() = default;
-  // Throws std::invalid_argument unless chunks divides n into chunks of at least 2 elements.
+  // Throws std::invalid_argument unless chunks divides n into chunks of at least 2 elements, and parts into
+  // parts that hold whole chunks or that chunks are made of.
   RangeBnRegisters(std::int64_t n, const RangeBnConfig& config);
 };
 
@@ -50,7 +54,8 @@ struct RangeBnSaved {
   std::vector<std::int64_t> argmin;
 };
 
-// What the first pass collects of a channel, element by element.
+// What the first pass collects of a channel, element by element: of a part of it, and the extremes of a
+// chunk, which may be longer.
 struct RangeBnSums {
   float x = 0.0F;
   float maxima = 0.0F;  // over the chunks that are complete
@@ -64,12 +69,14 @@ struct RangeBnSums {
 
   // The next element of the channel: the first one of a chunk, the last one, or neither.
   void add(float x_i, std::int64_t index, bool begins_chunk, bool ends_chunk);
+  // A part has ended: its sums go to those of the parts before it, and the next part begins.
+  void end_part(RangeBnSums& total);
 };
 
 // The first pass over a channel in stream order; the second is normalise(). A NaN anywhere in x makes inv
 // NaN.
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnConfig& config);
-// With the registers as they are; chunk_length must divide the channel.
+// With the registers as they are; chunk_length and parts must divide the channel.
 RangeBnSaved range_bn_statistics(std::span<const float> x, const RangeBnRegisters& registers);
 
 // 1 / (range*C + epsilon) from the sums of the chunks' maxima and minima; NaN if the channel has one.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -106,14 +107,23 @@ class Timeline {
   GemmCycles cost_;
 };
 
+// After the last element of a channel: its last parts are added, and the unit does what follows from the
+// sums.
+std::uint64_t pause_of(const NormStreams& shape, std::int64_t lanes, NormDirection direction) {
+  const auto additions = static_cast<std::uint64_t>(lanes == shape.parts ? lanes - 1 : lanes);
+  if (direction == NormDirection::backward) return range_bn_backward_time.pause + additions;
+  return range_bn_forward_time.pause + range_bn_forward_time.latency + additions;
+}
+
 // One sweep or pass over a group.
 class Walk {
  public:
   Walk(const Architecture& arch, const NormStreams& shape, NormDirection direction)
       : shape_(shape),
-        elements_(shape.elements / shape.parts),
+        elements_(shape.elements / lanes_of_channel(arch, shape)),
         backward_(direction == NormDirection::backward),
-        time_(backward_ ? range_bn_backward_time : range_bn_forward_time),
+        pause_(pause_of(shape, lanes_of_channel(arch, shape), direction)),
+        latency_((backward_ ? range_bn_backward_time : range_bn_forward_time).latency),
         length_(norm_step_length(arch, shape, direction)),
         timeline_(arch) {}
 
@@ -127,10 +137,9 @@ class Walk {
       if (backward_) step.g_bytes = stream_bytes(lanes * length, shape_.gradient_bits);
       if (second) {
         step.result_bytes = stream_bytes(lanes * length, shape_.result_bits);
-        step.compute += time_.latency;
+        step.compute += latency_;
       } else if (first + length == elements_) {
-        step.compute +=
-            time_.pause + (backward_ ? 0 : time_.latency) + static_cast<std::uint64_t>(shape_.parts - 1);
+        step.compute += pause_;
       }
       timeline_.step(step);
       ++steps_;
@@ -142,14 +151,14 @@ class Walk {
   const NormStreams& shape_;
   std::int64_t elements_;  // of a lane
   bool backward_;
-  NormUnitTime time_;
+  std::uint64_t pause_;
+  std::uint64_t latency_;
   std::int64_t length_;
   Timeline timeline_;
   std::uint64_t steps_ = 0;
 };
 
-void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t length) {
-  const std::int64_t segments = (shape.elements / shape.parts + length - 1) / length;
+void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t segments) {
   if (groups <= max_gemm_steps / (2 * segments)) return;
   throw std::invalid_argument("batch norm of " + std::to_string(shape.channels) + " channels of " +
                               std::to_string(shape.elements) + " elements has more than 2^30 steps");
@@ -157,10 +166,17 @@ void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t len
 
 }  // namespace
 
+std::int64_t lanes_of_channel(const Architecture& arch, const NormStreams& shape) {
+  std::int64_t lanes =
+      std::min({shape.parts, arch.norm_lanes / shape.channels, shape.elements / shape.parts});
+  while (lanes > 1 && shape.parts % lanes != 0) --lanes;
+  return std::max<std::int64_t>(lanes, 1);
+}
+
 std::int64_t norm_step_length(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
   check(arch, shape);
-  std::int64_t length =
-      std::min(shape.elements / shape.parts, fitting(arch, "a_buffer", arch.a_buffer_bytes, shape.x_bits));
+  std::int64_t length = std::min(shape.elements / lanes_of_channel(arch, shape),
+                                 fitting(arch, "a_buffer", arch.a_buffer_bytes, shape.x_bits));
   if (direction == NormDirection::backward)
     length = std::min(length, fitting(arch, "b_buffer", arch.b_buffer_bytes, shape.gradient_bits));
   return length;
@@ -170,71 +186,67 @@ StreamJob fused_norm_job(const Architecture& arch, const NormStreams& shape, Nor
   check(arch, shape);
   const bool backward = direction == NormDirection::backward;
   const NormUnitTime& time = backward ? range_bn_backward_time : range_bn_forward_time;
-  StreamJob job{
-      .elements = shape.channels * shape.elements,
-      .input_bits = {shape.x_bits},
-      .output_bits = {shape.result_bits},
-      .lanes = arch.norm_lanes,
-      .latency = static_cast<int>(time.latency),
-      .ready = time.pause + (backward ? 0 : time.latency) + static_cast<std::uint64_t>(shape.parts - 1)};
+  StreamJob job{.elements = shape.channels * shape.elements,
+                .input_bits = {shape.x_bits},
+                .output_bits = {shape.result_bits},
+                .lanes = arch.norm_lanes,
+                .latency = static_cast<int>(time.latency),
+                .ready = pause_of(shape, 1, direction)};
   if (backward) job.input_bits.push_back(shape.gradient_bits);
   return job;
 }
 
-namespace {
-
-// Both sweeps or passes of all groups, or the first ones alone.
-GemmCycles swept(const Architecture& arch, const NormStreams& shape, NormDirection direction, bool results) {
+// Both sweeps or passes of all groups.
+GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
   Walk walk(arch, shape, direction);
+  const bool backward = direction == NormDirection::backward;
   const std::int64_t lanes = arch.norm_lanes;
-  const std::int64_t units = shape.channels * shape.parts;
-  const std::int64_t groups = (units + lanes - 1) / lanes;
-  check_steps(shape, groups, norm_step_length(arch, shape, direction));
+  const std::int64_t per_channel = lanes_of_channel(arch, shape);
+  const std::int64_t units = shape.channels * per_channel;
+  const std::int64_t groups = ceil_div(units, lanes);
+  check_steps(shape, groups,
+              ceil_div(shape.elements / per_channel, norm_step_length(arch, shape, direction)));
   const auto run_group = [&](std::int64_t group, bool second) {
     walk.group(std::min(lanes, units - group * lanes), second);
   };
-  const bool by_group = direction == NormDirection::backward && results;
   for (std::int64_t group = 0; group < groups; ++group) {
     run_group(group, false);
-    if (by_group) run_group(group, true);
+    if (backward) run_group(group, true);
   }
-  if (results && !by_group) {
+  if (!backward) {
     for (std::int64_t group = 0; group < groups; ++group) run_group(group, true);
   }
   GemmCycles cost = walk.finish();
 
-  const bool backward = direction == NormDirection::backward;
   const std::int64_t elements = shape.channels * shape.elements;
-  const std::int64_t read = results ? 2 * elements : elements;
-  const std::uint64_t result_bytes = results ? stream_bytes(elements, shape.result_bits) : 0;
-  cost.a_taken = static_cast<std::uint64_t>(read);
-  cost.drained = static_cast<std::uint64_t>(results ? elements : 0);
+  const std::uint64_t result_bytes = stream_bytes(elements, shape.result_bits);
+  cost.a_taken = static_cast<std::uint64_t>(2 * elements);
+  cost.drained = static_cast<std::uint64_t>(elements);
   cost.dram_bytes_unique = stream_bytes(elements, shape.x_bits) + result_bytes;
-  cost.sram_bytes = cost.dram_bytes + stream_bytes(read, shape.x_bits) + result_bytes;
+  cost.sram_bytes = cost.dram_bytes + stream_bytes(2 * elements, shape.x_bits) + result_bytes;
   if (backward) {
-    cost.b_staged = static_cast<std::uint64_t>(read);
+    cost.b_staged = static_cast<std::uint64_t>(2 * elements);
     cost.dram_bytes_unique += stream_bytes(elements, shape.gradient_bits);
-    cost.sram_bytes += stream_bytes(read, shape.gradient_bits);
+    cost.sram_bytes += stream_bytes(2 * elements, shape.gradient_bits);
   }
   cost.tiles = static_cast<std::uint64_t>(groups);
   cost.steps = walk.steps();
   return cost;
 }
 
-}  // namespace
-
-GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction) {
-  return swept(arch, shape, direction, true);
-}
-
 GemmCycles fused_norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction,
                              bool statistics_taken) {
   StreamJob job = fused_norm_job(arch, shape, direction);
-  if (!statistics_taken) job.ready = 0;
-  GemmCycles cost = stream_cycles(arch, job);
-  const std::uint64_t tensors = cost.tensor_bytes;
-  if (!statistics_taken) cost += swept(arch, shape, direction, false);
-  cost.tensor_bytes = cost.dram_bytes_unique = tensors;
+  std::optional<SweepJob> sweep;
+  if (!statistics_taken) {
+    job.ready = 0;
+    const std::int64_t lanes = lanes_of_channel(arch, shape);
+    sweep = SweepJob{.units = shape.channels * lanes,
+                     .elements = shape.elements / lanes,
+                     .pause = pause_of(shape, lanes, direction)};
+  }
+  GemmCycles cost = stream_cycles(arch, job, sweep);
+  cost.dram_bytes_unique = cost.tensor_bytes;
   return cost;
 }
 

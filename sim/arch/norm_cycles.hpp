@@ -1,5 +1,6 @@
 // What batch norm costs on the accelerator, in closed form: the recurrences of ARITHMETIC.md 8, "On the
-// accelerator". `norm_lanes` units side by side, one channel each; no element is visited here.
+// accelerator". `norm_lanes` units side by side, with a channel or some parts of one each; no element is
+// visited here.
 //
 // Standard batch norm is no unit of its own: the same cost is its estimate.
 #pragma once
@@ -20,7 +21,7 @@ struct NormStreams {
   int x_bits = 8;
   int result_bits = 8;     // y or dx
   int gradient_bits = 8;   // g, backward only
-  std::int64_t parts = 1;  // of a channel, a lane each; they divide its elements
+  std::int64_t parts = 1;  // of the sums over a channel; they divide its elements
 };
 
 // Of a unit with one element per cycle and room for its results, as rtl/PORTS.md has them.
@@ -30,6 +31,9 @@ struct NormUnitTime {
 };
 constexpr NormUnitTime range_bn_forward_time{.pause = 34, .latency = 3};
 constexpr NormUnitTime range_bn_backward_time{.pause = 8, .latency = 5};
+
+// That share the parts of a channel.
+std::int64_t lanes_of_channel(const Architecture& arch, const NormStreams& shape);
 
 // Elements per lane in a step. Throws std::invalid_argument for a shape that cannot be, and where not even
 // one element per lane fits half a buffer.
@@ -41,7 +45,7 @@ GemmCycles norm_cycles(const Architecture& arch, const NormStreams& shape, NormD
 
 // With `norm_fusion: drain` ("Fused"): what is left to do once the statistics are there, as a stream.
 StreamJob fused_norm_job(const Architecture& arch, const NormStreams& shape, NormDirection direction);
-// The same with a sweep for the statistics before it, where no drain has taken them.
+// The same behind a sweep that takes the statistics, where no drain has.
 GemmCycles fused_norm_cycles(const Architecture& arch, const NormStreams& shape, NormDirection direction,
                              bool statistics_taken);
 

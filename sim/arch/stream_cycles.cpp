@@ -40,7 +40,8 @@ class StreamTimeline {
  public:
   StreamTimeline(const Architecture& arch, const StreamJob& job) : job_(job), queue_(arch) {}
 
-  void segment(std::int64_t elements) {
+  // Elements of all lanes, and for how long they compute.
+  void segment(std::int64_t elements, std::uint64_t cycles, bool results) {
     const std::uint64_t allowed = count_ < 2 ? 0 : segments_[count_ % 2].compute_end;
     for (const int bits : job_.input_bits) queue_.transfer(packed_bytes(elements, bits), allowed);
     const std::uint64_t loaded = queue_.end();
@@ -54,9 +55,9 @@ class StreamTimeline {
     const std::uint64_t loads_end = std::clamp(loaded, idle, start);
     cost_.stall_load += loads_end - idle;
     cost_.stall_write_back += start - loads_end;
-    compute_end_ = start + static_cast<std::uint64_t>(ceil_div(elements, job_.lanes));
-    cost_.compute += compute_end_ - start;
-    segments_[count_ % 2] = {elements, compute_end_};
+    compute_end_ = start + cycles;
+    cost_.compute += cycles;
+    segments_[count_ % 2] = {elements, compute_end_, results};
     ++count_;
   }
 
@@ -74,9 +75,11 @@ class StreamTimeline {
   struct Segment {
     std::int64_t elements = 0;
     std::uint64_t compute_end = 0;
+    bool results = true;
   };
 
   void write_back(const Segment& segment) {
+    if (!segment.results) return;
     const std::uint64_t out = segment.compute_end + static_cast<std::uint64_t>(job_.latency);
     for (const int bits : job_.output_bits) queue_.transfer(packed_bytes(segment.elements, bits), out);
   }
@@ -89,10 +92,7 @@ class StreamTimeline {
   GemmCycles cost_;
 };
 
-}  // namespace
-
-std::int64_t stream_segment(const Architecture& arch, const StreamJob& job) {
-  check(job);
+std::int64_t segment_of(const Architecture& arch, const StreamJob& job) {
   const auto all_fit = [&](std::int64_t elements) {
     return fits(elements, job.input_bits, arch.a_buffer_bytes) &&
            fits(elements, job.output_bits, arch.b_buffer_bytes);
@@ -114,23 +114,71 @@ std::int64_t stream_segment(const Architecture& arch, const StreamJob& job) {
   return elements;
 }
 
-GemmCycles stream_cycles(const Architecture& arch, const StreamJob& job) {
+// Elements per lane in a segment of a sweep: a stream of a group's elements, without an output.
+std::int64_t sweep_segment(const Architecture& arch, const StreamJob& job, const SweepJob& sweep) {
+  StreamJob group = job;
+  group.output_bits.clear();
+  group.lanes = static_cast<int>(std::min<std::int64_t>(job.lanes, sweep.units));
+  group.elements = group.lanes * sweep.elements;
+  return segment_of(arch, group) / group.lanes;
+}
+
+void check_segments(std::int64_t groups, std::int64_t elements, std::int64_t length) {
+  if (groups <= max_gemm_steps / ceil_div(elements, length)) return;
+  throw std::invalid_argument(
+      fmt::format("a stream of {} elements has more than 2^30 segments", groups * elements));
+}
+
+// The sweep in front of a stream. Returns its cost besides what the timeline counts.
+GemmCycles run_sweep(const Architecture& arch, const StreamJob& job, const SweepJob& sweep,
+                     StreamTimeline& timeline) {
+  const std::int64_t length = sweep_segment(arch, job, sweep);
+  const std::int64_t groups = ceil_div(sweep.units, job.lanes);
+  check_segments(groups, sweep.elements, length);
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::int64_t lanes = std::min<std::int64_t>(job.lanes, sweep.units - group * job.lanes);
+    for (std::int64_t first = 0; first < sweep.elements; first += length) {
+      const std::int64_t elements = std::min(length, sweep.elements - first);
+      const std::uint64_t pause = first + elements == sweep.elements ? sweep.pause : 0;
+      timeline.segment(lanes * elements, static_cast<std::uint64_t>(elements) + pause, false);
+    }
+  }
+  GemmCycles cost;
+  const std::int64_t elements = sweep.units * sweep.elements;
+  cost.a_taken = static_cast<std::uint64_t>(elements);
+  cost.b_staged = job.input_bits.size() > 1 ? cost.a_taken : 0;
+  cost.tiles = static_cast<std::uint64_t>(groups);
+  for (const int bits : job.input_bits)
+    cost.sram_bytes += static_cast<std::uint64_t>(packed_bytes(elements, bits));
+  return cost;
+}
+
+}  // namespace
+
+std::int64_t stream_segment(const Architecture& arch, const StreamJob& job) {
+  check(job);
+  return segment_of(arch, job);
+}
+
+GemmCycles stream_cycles(const Architecture& arch, const StreamJob& job,
+                         const std::optional<SweepJob>& sweep) {
   arch.check();
   const std::int64_t length = stream_segment(arch, job);
-  if (ceil_div(job.elements, length) > max_gemm_steps) {
-    throw std::invalid_argument(
-        fmt::format("a stream of {} elements has more than 2^30 segments", job.elements));
-  }
+  check_segments(1, job.elements, length);
   StreamTimeline timeline(arch, job);
-  for (std::int64_t first = 0; first < job.elements; first += length)
-    timeline.segment(std::min(length, job.elements - first));
-  GemmCycles cost = timeline.finish();
+  GemmCycles cost;
+  if (sweep) cost = run_sweep(arch, job, *sweep, timeline);
+  for (std::int64_t first = 0; first < job.elements; first += length) {
+    const std::int64_t elements = std::min(length, job.elements - first);
+    timeline.segment(elements, static_cast<std::uint64_t>(ceil_div(elements, job.lanes)), true);
+  }
+  cost += timeline.finish();
   for (const std::vector<int>* tensors : {&job.input_bits, &job.output_bits}) {
     for (const int bits : *tensors)
       cost.tensor_bytes += static_cast<std::uint64_t>(packed_bytes(job.elements, bits));
   }
   cost.drained = static_cast<std::uint64_t>(job.elements);
-  cost.sram_bytes = cost.dram_bytes + cost.tensor_bytes;
+  cost.sram_bytes += cost.dram_bytes + cost.tensor_bytes;
   return cost;
 }
 

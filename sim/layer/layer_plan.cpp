@@ -84,11 +84,7 @@ std::optional<Pruner> LayerPlan::pruner() const {
   return Pruner{.tau = tau_code(*registers.tau, formats::fp32), .random_bits = recipe_->pruning->random_bits};
 }
 
-NormRule LayerPlan::norm(std::int64_t n) const {
-  NormRule rule = recipe_->norm;
-  rule.range = rule.range_of(n);
-  return rule;
-}
+NormRule LayerPlan::norm(std::int64_t n) const { return recipe_->norm.fitting(n); }
 
 bool LayerPlan::norm_quantizes() const {
   return recipe_->norm.kind == NormRule::Kind::range && recipe_->norm.range.precision == NormPrecision::int8;

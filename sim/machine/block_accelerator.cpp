@@ -1,5 +1,7 @@
 #include "sim/machine/block_accelerator.hpp"
 
+#include <stdexcept>
+
 #include "sim/machine/block_controller.hpp"
 #include "sim/machine/block_units.hpp"
 #include "sim/machine/job_clock.hpp"
@@ -42,6 +44,9 @@ class BlockAccelerator::Machine : public sc_core::sc_module {
 
   ArrayRun run(const BlockArrayJob& job) {
     finish_elaboration();
+    const DrainRoom& room = options_.drain_statistics;
+    if (job.statistics.parts > 1 && room.channels > 0 && !room.parts)
+      throw std::invalid_argument("statistics in parts: the units behind the drain were built without parts");
     BlockController controller(parts(), job);
     if (clock_.run(controller, job.most_cycles)) return controller.result();
     if (!clock_.difference())

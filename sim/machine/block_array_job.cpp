@@ -60,6 +60,10 @@ void check_statistics(const BlockArrayJob& job, std::int64_t rows, std::int64_t 
     refuse_block_job(std::to_string(job.outputs.rows()) + " rows in " + std::to_string(norm.chunks) +
                      " chunks");
   }
+  if (norm.parts < 1 || job.outputs.rows() % norm.parts != 0) {
+    refuse_block_job(std::to_string(job.outputs.rows()) + " rows in " + std::to_string(norm.parts) +
+                     " parts");
+  }
   if (norm.kind == DrainStatistics::forward) return;
   check_elements("the batch norm's x", norm.x, rows * columns);
   for (const std::span<const float> numbers : {norm.gamma, norm.mean, norm.inv}) {

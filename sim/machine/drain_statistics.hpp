@@ -16,6 +16,7 @@ namespace mantissa {
 struct DrainStatisticsJob {
   DrainStatistics kind = DrainStatistics::none;
   std::int64_t chunks = 1;  // forward
+  std::int64_t parts = 1;   // of the sums
   int scale = 0;            // a drained code stands for its value * 2^-scale
   // Backward: the norm's x, [batch, channels, pixels] as the results of the pass, and one number per channel.
   EncodedTensor x = {};
@@ -28,6 +29,7 @@ struct DrainStatisticsJob {
 struct DrainRoom {
   std::int64_t channels = 0;
   std::int64_t elements = 0;  // of a channel
+  bool parts = false;         // some are summed in parts
 };
 
 // Of a channel, as norm_statistics gives it.

@@ -134,7 +134,8 @@ StreamJob stream_of(const Architecture& arch, const NormStreamJob& job) {
                                      .elements = job.shape.per_channel(),
                                      .x_bits = job.x.type().bits(),
                                      .result_bits = job.drain ? job.drain->to.bits() : formats::fp32.bits(),
-                                     .gradient_bits = job.g.type().bits()},
+                                     .gradient_bits = job.g.type().bits(),
+                                     .parts = job.parts},
                                     job.direction);
   if (!job.statistics_taken) stream.ready = 0;
   return stream;

@@ -33,6 +33,7 @@ struct NormStreamJob {
   std::optional<Conversion> drain = std::nullopt;
   DrawSource draws = {};
   bool statistics_taken = true;  // at a drain just before: they are there when the law says
+  std::int64_t parts = 1;        // of the sums
 };
 
 // The job as the closed form sees it.

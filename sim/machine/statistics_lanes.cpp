@@ -19,12 +19,12 @@ using StatisticsPorts = NormStatisticsPorts;
 constexpr const char* statistics_unit = "norm_statistics";
 
 UnitParameters statistics_parameters(const StatisticsSize& size) {
-  return {{"Columns", size.columns}, {"IndexBits", size.index_bits}};
+  return {{"Columns", size.columns}, {"IndexBits", size.index_bits}, {"Parts", size.parts ? 1 : 0}};
 }
 
 }  // namespace
 
-StatisticsSize::StatisticsSize(const DrainRoom& room, std::int64_t lanes) {
+StatisticsSize::StatisticsSize(const DrainRoom& room, std::int64_t lanes) : parts(room.parts) {
   const auto turns = static_cast<std::uint64_t>(ceil_div(room.channels, lanes));
   columns = std::max(columns, static_cast<int>(std::bit_ceil(turns)));
   index_bits =
@@ -58,6 +58,7 @@ StatisticsLanes::StatisticsLanes(UnitLanes& units, const BlockArrayJob& job, con
       value_{.from = results, .scale = -job.statistics.scale},
       x_value_(job.statistics.x),
       chunk_length_(job.outputs.rows() / job.statistics.chunks),
+      part_length_(job.outputs.rows() / job.statistics.parts),
       waiting_(static_cast<std::size_t>(units.count())),
       offered_(waiting_.size()),
       channels_(static_cast<std::size_t>(job.outputs.cols())) {
@@ -92,6 +93,7 @@ void StatisticsLanes::feed(std::int64_t lane, const Element& element) {
   write(lane, StatisticsPorts::last, std::uint64_t{element.row + 1 == job_.outputs.rows()});
   write(lane, StatisticsPorts::chunk_first, std::uint64_t{place == 0});
   write(lane, StatisticsPorts::chunk_last, std::uint64_t{place + 1 == chunk_length_});
+  write(lane, StatisticsPorts::part_last, std::uint64_t{(element.row + 1) % part_length_ == 0});
   write(lane, StatisticsPorts::index, static_cast<std::uint64_t>(element.row));
   write(lane, backward ? StatisticsPorts::g : StatisticsPorts::x, value);
   if (!backward) return;

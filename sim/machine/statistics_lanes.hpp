@@ -16,6 +16,7 @@ namespace mantissa {
 struct StatisticsSize {
   int columns = 16;  // channels of a lane
   int index_bits = 20;
+  bool parts = false;
 
   StatisticsSize() = default;
   StatisticsSize(const DrainRoom& room, std::int64_t lanes);
@@ -67,6 +68,7 @@ class StatisticsLanes {
   Conversion value_;  // of a code
   ElementDecoder x_value_;
   std::int64_t chunk_length_;
+  std::int64_t part_length_;
   std::vector<Element> waiting_;  // one per lane: what has just drained
   std::vector<bool> offered_;
   std::vector<ChannelStatistics> channels_;

@@ -136,6 +136,7 @@ void check_compression(const CompressionRule& rule) {
 
 void check_norm(const NormRule& rule) {
   if (rule.range.channel.chunks < 1) refuse("norm.chunks", "must be at least 1");
+  if (rule.parts < 1) refuse("norm.parts", "must be at least 1");
   if (rule.range.gradient_rounding.stochastic())
     check_random_bits("norm.gradient_rounding", rule.range.gradient_rounding.random_bits);
   check_gemmlowp_rounding("norm.gradient_rounding", rule.range.gradient_rounding);
@@ -157,12 +158,19 @@ std::string_view name_of(TensorClass tensor_class) {
   throw std::invalid_argument("no such class of tensors");
 }
 
-RangeBnTensorConfig NormRule::range_of(std::int64_t n) const {
-  RangeBnTensorConfig config = range;
-  std::int64_t& chunks = config.channel.chunks;
-  chunks = std::clamp<std::int64_t>(chunks, 1, std::max<std::int64_t>(1, n / 2));
+NormRule NormRule::fitting(std::int64_t n) const {
+  NormRule rule = *this;
+  const std::int64_t most = std::max<std::int64_t>(1, n / 2);
+  std::int64_t& chunks = rule.range.channel.chunks;
+  chunks = std::clamp<std::int64_t>(chunks, 1, most);
   while (n % chunks != 0) --chunks;
-  return config;
+  rule.parts = std::clamp<std::int64_t>(parts, 1, most);
+  const auto fits = [&](std::int64_t count) {
+    return n % count == 0 && (kind == Kind::standard || count % chunks == 0 || chunks % count == 0);
+  };
+  while (!fits(rule.parts)) --rule.parts;
+  rule.range.channel.parts = rule.parts;
+  return rule;
 }
 
 const TensorFormat& Recipe::of(TensorClass tensor_class) const {

@@ -65,10 +65,12 @@ struct LossScaleRule {
 struct NormRule {
   enum class Kind : std::uint8_t { standard, range };
   Kind kind = Kind::standard;
-  RangeBnTensorConfig range;  // of Range BN; its chunks are at most so many
+  RangeBnTensorConfig range;  // of Range BN; its chunks are at most so many, its parts are those below
+  std::int64_t parts = 1;     // of the sums over a channel, at most so many
 
-  // For channels of n elements: as many chunks as divide n into parts of at least two.
-  RangeBnTensorConfig range_of(std::int64_t n) const;
+  // For channels of n elements: as many chunks as divide n into chunks of at least two, then as many parts as
+  // divide n and go with the chunks.
+  NormRule fitting(std::int64_t n) const;
 };
 
 // Stochastic pruning of the errors (Chmiel et al. 2021).

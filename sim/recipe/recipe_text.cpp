@@ -85,6 +85,8 @@ std::string loss_scale_line(const LossScaleRule& rule) {
 std::string norm_line(const NormRule& rule) {
   Section section("norm");
   section.add("kind", word_for(norm_words, rule.kind));
+  // The plain case goes without a word: digests in traces are older than the key.
+  if (rule.parts != 1) section.add("parts", std::to_string(rule.parts));
   if (rule.kind == NormRule::Kind::standard) return section.line();
   return section.add("precision", word_for(precision_words, rule.range.precision))
       .add("constant", word_for(constant_words, rule.range.channel.constant))

@@ -13,6 +13,8 @@ namespace mantissa {
 namespace {
 
 constexpr std::int64_t max_steps = std::int64_t{1} << 40;
+// Into which a channel is cut.
+constexpr std::int64_t max_stretches = std::int64_t{1} << 20;
 // The largest double below 1: shares of elements stop short of all of them.
 constexpr double below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
 
@@ -112,11 +114,12 @@ void read_norm(YamlMap& root, NormRule& rule) {
   std::optional<YamlMap> map = root.map("norm");
   if (!map) return;
   map->read_one_of("kind", rule.kind, norm_words);
+  map->read("parts", rule.parts, {std::int64_t{1}, max_stretches});
   if (rule.kind == NormRule::Kind::range) {
     map->read_one_of("precision", rule.range.precision, precision_words);
     map->read_with("constant", rule.range.channel.constant,
                    [](const std::string& text) { return parse_range_constant(text); });
-    map->read("chunks", rule.range.channel.chunks, {std::int64_t{1}, std::int64_t{1} << 20});
+    map->read("chunks", rule.range.channel.chunks, {std::int64_t{1}, max_stretches});
     map->read_with("gradient_rounding", rule.range.gradient_rounding, rounding_of);
   }
   map->finish();

@@ -19,7 +19,7 @@ BlockCheck::BlockCheck(const Architecture& arch, const MachineNeeds& needs, Chec
     : arch_(arch), options_(std::move(options)) {
   arch_.check_simulated();
   DrainRoom room;
-  if (needs.drained) room = {needs.drained->channels, needs.drained->elements};
+  if (needs.drained) room = {needs.drained->channels, needs.drained->elements, needs.drained_parts};
   for (const ArrayFormats& formats : needs.arrays) {
     machines_.push_back(
         std::make_unique<BlockAccelerator>(arch, formats,

@@ -99,11 +99,15 @@ void BufferCheck::look_at_norm(const PlannedLayer& planned) {
                               .elements = shape->per_channel(),
                               .x_bits = quantizes ? 8 : bits_of(planned.plan.input()),
                               .result_bits = drained ? drained->type.bits() : formats::fp32.bits(),
-                              .gradient_bits = quantizes ? 8 : bits_of(planned.plan.error())};
+                              .gradient_bits = quantizes ? 8 : bits_of(planned.plan.error()),
+                              .parts = planned.plan.norm(shape->per_channel()).parts};
     grow_for(planned, forward ? "forward" : "backward", [&](const Architecture& arch) {
-      if (fused) stream_segment(arch, fused_norm_job(arch, streams, direction));
-      const bool taken = fused && (forward ? planned.fused.forward : planned.fused.backward);
-      if (!taken) norm_step_length(arch, streams, direction);
+      // Of a fused norm, what its sweep needs is no more than the stream behind it does.
+      if (fused) {
+        stream_segment(arch, fused_norm_job(arch, streams, direction));
+      } else {
+        norm_step_length(arch, streams, direction);
+      }
     });
   }
 }

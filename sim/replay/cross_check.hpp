@@ -20,6 +20,7 @@ struct MachineNeeds {
   std::vector<ArrayFormats> arrays;
   std::optional<NormSize> norm;     // none: no layer is a Range BN
   std::optional<NormSize> drained;  // of the norms whose statistics drains take
+  bool drained_parts = false;       // some of them are summed in parts
 };
 
 class CrossCheck {

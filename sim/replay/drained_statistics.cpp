@@ -20,32 +20,39 @@ bool same_statistics(const ChannelStatistics& a, const ChannelStatistics& b) {
 
 // Of a channel whose elements value(row) are those of the rows.
 template <class Value>
-ChannelStatistics forward_statistics(const Rectangle& rows, std::int64_t chunks, const Value& value) {
+ChannelStatistics forward_statistics(const Rectangle& rows, const DrainStatisticsJob& norm,
+                                     const Value& value) {
   ChannelStatistics statistics;
   RangeBnSums sums;
-  const std::int64_t chunk_length = rows.rows() / chunks;
+  RangeBnSums total;
+  const std::int64_t chunk_length = rows.rows() / norm.chunks;
+  const std::int64_t part_length = rows.rows() / norm.parts;
   for (std::int64_t i = 0; i < rows.rows(); ++i) {
     const bool ends = (i + 1) % chunk_length == 0;
     sums.add(value(rows.row0 + i), i, i % chunk_length == 0, ends);
-    if (!ends) continue;
-    statistics.argmax.push_back(sums.argmax);
-    statistics.argmin.push_back(sums.argmin);
+    if (ends) {
+      statistics.argmax.push_back(sums.argmax);
+      statistics.argmin.push_back(sums.argmin);
+    }
+    if ((i + 1) % part_length == 0) sums.end_part(total);
   }
-  statistics.has_nan = sums.has_nan;
-  statistics.sums = {sums.x, sums.maxima, sums.minima, 0.0F};
+  statistics.has_nan = total.has_nan;
+  statistics.sums = {total.x, total.maxima, total.minima, 0.0F};
   return statistics;
 }
 
 }  // namespace
 
-// Of a part of the rows there are no chunks: its rows are one.
+// Of a part of the rows there are no chunks and no parts: its rows are one.
 DrainStatisticsJob BlockCheck::statistics_job(const Check& check, const Rectangle& outputs) const {
   const GemmPass& pass = check.pass;
   DrainStatisticsJob job;
   job.kind = pass.statistics;
   job.scale = check.result.output_scale;
-  if (job.kind == DrainStatistics::forward && outputs.rows() == check.result.sides.m)
-    job.chunks = pass.chunks;
+  if (outputs.rows() == check.result.sides.m) {
+    if (job.kind == DrainStatistics::forward) job.chunks = pass.chunks;
+    job.parts = pass.parts;
+  }
   if (job.kind != DrainStatistics::backward) return job;
   job.x = pass.norm->x.value().encoded;
   job.gamma = pass.norm->gamma;
@@ -70,12 +77,15 @@ void BlockCheck::compare_statistics(const Check& check, const BlockArrayJob& job
     };
     ChannelStatistics expected;
     if (norm.kind == DrainStatistics::forward) {
-      expected = forward_statistics(out, norm.chunks, value);
+      expected = forward_statistics(out, norm, value);
     } else {
+      const std::int64_t part_length = out.rows() / norm.parts;
+      GradientSums part;
       GradientSums sums;
       for (std::int64_t row = out.row0; row < out.row1; ++row) {
-        sums.add(x(norm.x.element(tensor.place(row, col))), value(row), norm.gamma[col], norm.mean[col],
+        part.add(x(norm.x.element(tensor.place(row, col))), value(row), norm.gamma[col], norm.mean[col],
                  norm.inv[col]);
+        if ((row + 1 - out.row0) % part_length == 0) part.end_part(sums);
       }
       expected.sums = {sums.g, sums.h, sums.g_xhat, sums.h_xhat};
     }

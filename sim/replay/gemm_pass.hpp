@@ -36,6 +36,7 @@ struct GemmPass {
   DrainStatistics statistics = DrainStatistics::none;
   int x_bits = 8;
   std::int64_t chunks = 1;            // of statistics of a forward pass
+  std::int64_t parts = 1;             // of statistics
   const DrainedNorm* norm = nullptr;  // for statistics of a backward pass, where a machine runs
 };
 

@@ -28,8 +28,11 @@ std::string describe(const GemmPass& pass, const GemmPassResult& result, const A
 }
 
 std::string describe(const NormLayer& layer) {
-  if (layer.rule.kind == NormRule::Kind::standard) return "batch norm, fp32";
-  return "range batch norm, chunks: " + std::to_string(layer.rule.range.channel.chunks);
+  std::string text = "batch norm, fp32";
+  if (layer.rule.kind == NormRule::Kind::range)
+    text = "range batch norm, chunks: " + std::to_string(layer.rule.range.channel.chunks);
+  if (layer.rule.parts > 1) text += ", parts: " + std::to_string(layer.rule.parts);
+  return text;
 }
 
 std::string place(const Step& step, const PlannedLayer& layer) {
@@ -110,7 +113,8 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
                 .bias = bias,
                 .skip = arch_.skip_forward,
                 .statistics = statistics_of(layer, Pass::forward),
-                .chunks = layer.fused.chunks};
+                .chunks = layer.fused.chunks,
+                .parts = layer.fused.forward_parts};
   run_pass(step, layer, pass, {&x, &w});
 
   if (!recorded(step, layer, Role::grad_output)) {
@@ -126,6 +130,7 @@ void LayerReplay::run_gemms(const Step& step, PlannedLayer& layer) {
           .skip = arch_.skip_gradients,
           .statistics = statistics_of(layer, Pass::input_gradient),
           .x_bits = layer.fused.x_bits,
+          .parts = layer.fused.backward_parts,
           .norm = &norm_};
   const bool both = layer.layer->input_gradient;
   if (both) run_pass(step, layer, pass, {&g});
@@ -332,7 +337,8 @@ void LayerReplay::finish_norm(const Step& step, PlannedLayer& layer, NormPass pa
                             .elements = out.gemm.k,
                             .x_bits = out.gemm.a_bits,
                             .result_bits = out.gemm.c_bits,
-                            .gradient_bits = out.gemm.b_bits};
+                            .gradient_bits = out.gemm.b_bits,
+                            .parts = pass.layer->rule.parts};
   if (pass.fused) {
     out.cost = fused_norm_cycles(arch_, streams, pass.direction, pass.statistics_taken);
     out.mapping = pass.statistics_taken ? "statistics at the drain" : "statistics in a sweep";

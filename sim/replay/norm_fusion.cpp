@@ -37,11 +37,14 @@ void fuse_norms(const trace::Trace& trace, const Architecture& arch, std::vector
       continue;
     if (i > 0 && makes_x(trace, layers[i - 1], *shape)) {
       norm.fused.forward = layers[i - 1].fused.forward = true;
-      layers[i - 1].fused.chunks = norm.plan.norm(shape->per_channel()).range.channel.chunks;
+      const NormRule rule = norm.plan.norm(shape->per_channel());
+      layers[i - 1].fused.chunks = rule.range.channel.chunks;
+      layers[i - 1].fused.forward_parts = rule.parts;
     }
     if (i + 1 == layers.size() || !recorded(trace, norm, Role::grad_output)) continue;
     if (!makes_g(trace, layers[i + 1], *shape)) continue;
     norm.fused.backward = layers[i + 1].fused.backward = true;
+    layers[i + 1].fused.backward_parts = norm.plan.norm(shape->per_channel()).parts;
     layers[i + 1].fused.x_bits = norm.plan.input().format.type.bits();
   }
 }

@@ -135,8 +135,8 @@ NormResult norm_forward(const NormLayer& layer, int threads) {
                                                       layer.rule.range, result.values, threads);
       break;
     case NormRule::Kind::standard:
-      result.standard =
-          kernels::batch_norm_forward(x, layer.shape, layer.gamma, layer.beta, result.values, threads);
+      result.standard = kernels::batch_norm_forward(x, layer.shape, layer.gamma, layer.beta, result.values,
+                                                    threads, layer.rule.parts);
       break;
   }
   for_channels(layer.shape, threads, [&](std::int64_t channel) {
@@ -166,7 +166,7 @@ NormResult norm_backward(const NormLayer& layer, const RecordedOperand& g, const
     case NormRule::Kind::standard: {
       std::vector<float> x_storage;
       kernels::batch_norm_backward(norm_values(layer, *layer.x, x_storage, threads), used_g, layer.shape,
-                                   layer.gamma, forward.standard, result.values, threads);
+                                   layer.gamma, forward.standard, result.values, threads, layer.rule.parts);
       break;
     }
   }

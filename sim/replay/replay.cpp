@@ -158,6 +158,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   const double largest_layer = check_size(trace, steps, options.limits);
   std::vector<PlannedLayer> layers;  // of all steps
   MachineNeeds needs;
+  bool in_parts = false;  // a batch norm's sums
   BufferCheck buffers(trace, recipe, arch);
   for (const std::uint32_t step : steps) {
     std::vector<PlannedLayer> planned_step = plan_step(trace, step, recipe);
@@ -170,7 +171,12 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
       }
       if (const std::optional<NormShape> norm = norm_shape_of(trace, step, *planned.layer)) {
         if (recipe.norm.kind == NormRule::Kind::range) add_norm(*norm, needs.norm);
-        if (planned.fused.forward || planned.fused.backward) add_norm(*norm, needs.drained);
+        const bool parts = planned.plan.norm(norm->per_channel()).parts > 1;
+        in_parts = in_parts || parts;
+        if (planned.fused.forward || planned.fused.backward) {
+          add_norm(*norm, needs.drained);
+          needs.drained_parts = needs.drained_parts || parts;
+        }
       }
       layers.push_back(std::move(planned));
     }
@@ -178,6 +184,7 @@ ReplayReport replay(const trace::Trace& trace, const Recipe& recipe, const Archi
   }
   buffers.finish();
   if (check != nullptr) check->prepare(recipe, arch, needs);
+  if (check != nullptr && in_parts) note_parts(report);
 
   Merged merged = run_layers(trace, recipe, arch, check, options, progress, largest_layer, layers, report);
   if (report.passes.empty()) {

@@ -13,6 +13,9 @@ namespace mantissa::replay {
 void note_inputs(const trace::Trace& trace, const Recipe& recipe, const Architecture& arch,
                  const Options& options, ReplayReport& report);
 
+// Where a machine checks, and norms are summed in parts.
+void note_parts(ReplayReport& report);
+
 // Of the passes: results that are not finite, before all other warnings.
 void warn_of_results(ReplayReport& report);
 

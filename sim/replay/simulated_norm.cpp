@@ -63,6 +63,7 @@ void SimulatedNorm::run(const NormPass& pass, const NormResult& result, const st
   if (pass.direction == NormDirection::backward)
     job.g = norm_stream(layer, *pass.g, config.gradient_rounding, pass.gradient_draws, 1);
   if (pass.fused) run_stream(pass, result, job, what);
+  if (config.channel.parts > 1) return;  // no unit sweeps a part of a channel; a note of the report says so
   const std::int64_t lanes = arch_.norm_lanes;
   const std::int64_t groups = (job.channels + lanes - 1) / lanes;
   const auto wanted = std::max<std::int64_t>(2, static_cast<std::int64_t>(options_.sample));
@@ -92,7 +93,8 @@ void SimulatedNorm::run_stream(const NormPass& pass, const NormResult& result, c
                     .chunk_length = norm.elements() / norm.config.chunks,
                     .drain = norm.drain,
                     .draws = norm.draws,
-                    .statistics_taken = pass.statistics_taken};
+                    .statistics_taken = pass.statistics_taken,
+                    .parts = pass.layer->rule.parts};
   if (backward) job.corrections = result.gradients->corrections;
   std::vector<std::uint8_t> x_storage;
   std::vector<std::uint8_t> g_storage;

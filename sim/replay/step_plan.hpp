@@ -20,6 +20,9 @@ struct FusedNorms {
   bool backward = false;
   int x_bits = 8;           // of the norm's x, which the drain of the input gradient needs
   std::int64_t chunks = 1;  // of the norm behind the forward pass
+  // Of the sums of the norm behind the forward pass, and of the one before the input gradient.
+  std::int64_t forward_parts = 1;
+  std::int64_t backward_parts = 1;
 };
 
 struct PlannedLayer {

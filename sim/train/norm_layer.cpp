@@ -70,7 +70,7 @@ void NormLayer::normalise(const Step& step, std::span<const float> gamma, std::s
       return average(mean, inv);
     }
     case NormRule::Kind::standard: {
-      saved_ = kernels::batch_norm_forward(plain_, shape_, gamma, beta, y.values, step.threads);
+      saved_ = kernels::batch_norm_forward(plain_, shape_, gamma, beta, y.values, step.threads, rule_.parts);
       const auto [mean, inv] = statistics_of(saved_);
       return average(mean, inv);
     }
@@ -129,8 +129,8 @@ void NormLayer::backward(const Step& step, const Tensor& g, const Gradients& gra
       break;
     }
     case NormRule::Kind::standard: {
-      const std::vector<NormGradients> sums =
-          kernels::batch_norm_backward(plain_, used, shape_, gamma_, saved_, dx.values, step.threads);
+      const std::vector<NormGradients> sums = kernels::batch_norm_backward(
+          plain_, used, shape_, gamma_, saved_, dx.values, step.threads, rule_.parts);
       for (std::size_t c = 0; c < sums.size(); ++c) {
         gradients.gamma[c] = sums[c].gamma;
         gradients.beta[c] = sums[c].beta;

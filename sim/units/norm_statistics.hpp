@@ -9,7 +9,21 @@
 namespace mantissa {
 
 struct NormStatisticsPorts {
-  enum Input { backward, column, first, last, chunk_first, chunk_last, index, x, g, gamma, mean, inv };
+  enum Input {
+    backward,
+    column,
+    first,
+    last,
+    chunk_first,
+    chunk_last,
+    part_last,
+    index,
+    x,
+    g,
+    gamma,
+    mean,
+    inv
+  };
   enum Output { column_out, chunk, argmax, argmin, last_out, sums, nan };
 };
 

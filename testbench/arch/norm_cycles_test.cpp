@@ -79,6 +79,40 @@ TEST(NormCycles, OfTheUnitsAlone) {
   EXPECT_EQ(backward.stall_write_back, 1U);
 }
 
+// Two channels of 12 elements in 6 parts, 4 lanes, memory that is never waited for: two lanes a channel, six
+// elements each. At the end two parts are not added yet.
+TEST(NormCycles, PartsTakeLanesThatHaveNoChannel) {
+  Architecture arch;
+  arch.norm_lanes = 4;
+  arch.dram_latency_cycles = 0;
+  arch.dram_burst_bytes = 1 << 20;
+  arch.dram_burst_cycles = 1;
+  NormStreams shape{.channels = 2, .elements = 12, .parts = 6};
+  EXPECT_EQ(norm_step_length(arch, shape, NormDirection::forward), 6);
+  EXPECT_EQ(norm_cycles(arch, shape, NormDirection::forward).compute, 6U + 34 + 3 + 2 + 6 + 3);
+  EXPECT_EQ(norm_cycles(arch, shape, NormDirection::backward).compute, 6U + 8 + 2 + 6 + 5);
+  EXPECT_EQ(fused_norm_job(arch, shape, NormDirection::backward).ready, 8U + 1);
+  const auto lanes = [&](std::int64_t channels, std::int64_t elements, std::int64_t parts, int norm_lanes) {
+    arch.norm_lanes = norm_lanes;
+    return lanes_of_channel(arch, {.channels = channels, .elements = elements, .parts = parts});
+  };
+  EXPECT_EQ(lanes(2, 12, 2, 4), 2);
+  EXPECT_EQ(lanes(2, 12, 1, 4), 1);
+  EXPECT_EQ(lanes(64, 50176, 8, 512), 8);
+  EXPECT_EQ(lanes(512, 196, 7, 512), 1);
+  EXPECT_EQ(lanes(600, 196, 7, 512), 1);
+  EXPECT_EQ(lanes(100, 1200, 6, 512), 3);
+  EXPECT_EQ(lanes(1, 32, 8, 512),
+            4);  // eight parts of four elements: additions of four hide behind four more
+  // A part of its own for each lane: the first one needs no addition.
+  arch.norm_lanes = 4;
+  shape.parts = 2;
+  EXPECT_EQ(norm_cycles(arch, shape, NormDirection::forward).compute, 6U + 34 + 3 + 1 + 6 + 3);
+  // A lane that has all parts adds each while the next is under way.
+  arch.norm_lanes = 2;
+  EXPECT_EQ(norm_cycles(arch, shape, NormDirection::forward).compute, 12U + 34 + 3 + 1 + 12 + 3);
+}
+
 TEST(NormCycles, RefusesWhatDoesNotFit) {
   const auto refusal = [](const Architecture& arch, const NormStreams& shape, NormDirection direction) {
     try {

@@ -61,7 +61,8 @@ void walk_streams(std::uint64_t seed, int cases) {
     const StreamCase one = random_stream_case(random);
     ASSERT_EQ(length_of(one, walked_segment), length_of(one, stream_segment)) << text_of(one);
     const std::optional<GemmCycles> walked = cost_of(one, walk_stream);
-    const std::optional<GemmCycles> formed = cost_of(one, stream_cycles);
+    const std::optional<GemmCycles> formed =
+        cost_of(one, [](const Architecture& arch, const StreamJob& job) { return stream_cycles(arch, job); });
     ASSERT_EQ(walked.has_value(), formed.has_value()) << text_of(one);
     if (!walked) continue;
     ++compared;

@@ -113,6 +113,7 @@ TEST(ConfigsReadme, RecipesHaveAValueForEveryKey) {
   recipe.loss_scale.kind = LossScaleRule::Kind::dynamic;
   recipe.loss_scale.dynamic.floors = {{1, 2}};
   recipe.errors_for_weights = recipe.errors;
+  recipe.norm.parts = 2;
   recipe.accumulator = Accumulator::parse("chunk:4", formats::fp32, Rounding::rne());
   add(recipe);
   recipe.accumulator.inner = AlignedGroup{.group = 2, .bits = 8};

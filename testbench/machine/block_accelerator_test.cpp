@@ -134,8 +134,8 @@ TEST(BlockAccelerator, StatisticsAtTheDrainAsGoldenModelAndClosedForm) {
     add_statistics(engine, made);
     if (made.pass.statistics == DrainStatistics::none || made.pass.outputs.cols() > std::int64_t{16} * cols)
       continue;
-    auto accelerator = std::make_unique<BlockAccelerator>(made.arch, made.formats,
-                                                          AcceleratorOptions{.drain_statistics = {1, 1}});
+    auto accelerator = std::make_unique<BlockAccelerator>(
+        made.arch, made.formats, AcceleratorOptions{.drain_statistics = {1, 1, made.pass.parts > 1}});
     samples.push_back({std::move(made), std::move(accelerator)});
   }
   int turns = 0;
@@ -143,6 +143,7 @@ TEST(BlockAccelerator, StatisticsAtTheDrainAsGoldenModelAndClosedForm) {
   int drain_stalls = 0;
   int backward = 0;
   int chunks = 0;
+  int parts = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const BlockCase& made = samples[i].made;
     SCOPED_TRACE(std::to_string(i) + ": " + made.text());
@@ -158,8 +159,9 @@ TEST(BlockAccelerator, StatisticsAtTheDrainAsGoldenModelAndClosedForm) {
     if (run.cycles.stall_drain > 0) ++drain_stalls;
     if (job.statistics.kind == DrainStatistics::backward) ++backward;
     if (job.statistics.chunks > 1) ++chunks;
+    if (job.statistics.parts > 1) ++parts;
   }
-  for (const int share : {turns, two_blocks, drain_stalls, backward, chunks}) EXPECT_GE(share, 20);
+  for (const int share : {turns, two_blocks, drain_stalls, backward, chunks, parts}) EXPECT_GE(share, 20);
 }
 
 // Passes of all kinds on one machine, some of which it refuses.

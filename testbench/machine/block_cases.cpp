@@ -155,6 +155,7 @@ BlockArrayJob OwnedPass::job(const Architecture& arch, const ArrayFormats& forma
           .c_bits = c_bits,
           .statistics = {.kind = statistics,
                          .chunks = chunks,
+                         .parts = parts,
                          .scale = scale,
                          .x = EncodedTensor::codes(x, x_format, 1),
                          .gamma = gamma,

@@ -36,6 +36,7 @@ struct OwnedPass {
   // Statistics that the drain takes: of a forward pass, or of a backward pass with the norm's x.
   DrainStatistics statistics = DrainStatistics::none;
   std::int64_t chunks = 1;
+  std::int64_t parts = 1;
   int scale = 0;
   Format x_format = formats::e5m2;
   std::vector<std::uint8_t> x = {};

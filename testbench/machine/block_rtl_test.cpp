@@ -101,7 +101,8 @@ TEST(BlockRtlMachine, StatisticsAtTheDrainAsGoldenModel) {
     Machine& one = all.emplace_back();
     for (const Engine each : engines) {
       one.engines.push_back(std::make_unique<BlockAccelerator>(
-          made.arch, made.formats, AcceleratorOptions{.engine = each, .drain_statistics = {1, 1}}));
+          made.arch, made.formats,
+          AcceleratorOptions{.engine = each, .drain_statistics = {1, 1, made.pass.parts > 1}}));
     }
     one.made = std::move(made);
   }
@@ -131,7 +132,7 @@ TEST(BlockRtlMachine, LockstepFindsAFaultBehindTheDrain) {
                             {.engine = Engine::lockstep,
                              .rtl_directory = rtl.directory(),
                              .wave = wave,
-                             .drain_statistics = {1, 1}});
+                             .drain_statistics = {1, 1, made.pass.parts > 1}});
   try {
     lockstep.run(made.pass.job(made.arch, made.formats));
     FAIL() << "not found";

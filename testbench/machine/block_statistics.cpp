@@ -1,4 +1,5 @@
 // Statistics at the drain, for cases of the second machine: which they have, and what they should be.
+#include <array>
 #include <cmath>
 #include <sstream>
 
@@ -26,12 +27,35 @@ std::vector<float> channel_values(const Rectangle& rows, const Element& element)
   return values;
 }
 
+// Four sums in plain floats: terms by place, part by part.
+class PartSums {
+ public:
+  PartSums(std::int64_t elements, std::int64_t parts)
+      : length_(static_cast<std::size_t>(elements / parts)), sums_(static_cast<std::size_t>(parts)) {}
+  void add(std::size_t place, std::size_t sum, float term) { sums_.at(place / length_)[sum] += term; }
+  std::array<float, 4> totals() const {
+    std::array<float, 4> all = {};
+    for (const std::array<float, 4>& part : sums_) {
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] += part[i];
+    }
+    return all;
+  }
+
+ private:
+  std::size_t length_;
+  std::vector<std::array<float, 4>> sums_;
+};
+
 }  // namespace
 
 void add_statistics(std::mt19937_64& engine, BlockCase& made) {
   OwnedPass& pass = made.pass;
   if (pass.pass == Pass::weight_gradient) return;
   pass.statistics = one_of(engine, {DrainStatistics::forward, DrainStatistics::backward});
+  // One divides the other, as norms have them, or not.
+  for (const std::int64_t parts : {2, 3, 4, 8}) {
+    if (pass.outputs.rows() % parts == 0 && engine() % 3 == 0) pass.parts = parts;
+  }
   pass.scale = static_cast<int>(engine() % 5) - 2;
   if (pass.statistics == DrainStatistics::forward) {
     for (const std::int64_t chunks : {2, 3, 4}) {
@@ -64,6 +88,7 @@ std::vector<ChannelStatistics> golden_statistics(const BlockArrayJob& job, const
       return std::ldexp(fp32_value(convert(code, {.from = formats.result()}).code), -norm.scale);
     });
     ChannelStatistics& channel = all.emplace_back();
+    PartSums parts(out.rows(), norm.parts);
     if (norm.kind == DrainStatistics::forward) {
       RangeBnRegisters registers;
       registers.chunk_length = out.rows() / norm.chunks;
@@ -71,13 +96,15 @@ std::vector<ChannelStatistics> golden_statistics(const BlockArrayJob& job, const
       channel.argmax = saved.argmax;
       channel.argmin = saved.argmin;
       for (std::size_t chunk = 0; chunk < saved.argmax.size(); ++chunk) {
-        channel.sums[1] += drained[saved.argmax[chunk]];
-        channel.sums[2] += drained[saved.argmin[chunk]];
+        const std::size_t end = (chunk + 1) * static_cast<std::size_t>(registers.chunk_length) - 1;
+        parts.add(end, 1, drained[saved.argmax[chunk]]);
+        parts.add(end, 2, drained[saved.argmin[chunk]]);
       }
-      for (const float value : drained) {
-        channel.sums[0] += value;
-        channel.has_nan = channel.has_nan || std::isnan(value);
+      for (std::size_t i = 0; i < drained.size(); ++i) {
+        parts.add(i, 0, drained[i]);
+        channel.has_nan = channel.has_nan || std::isnan(drained[i]);
       }
+      channel.sums = parts.totals();
     } else {
       const std::int64_t pixels =
           job.pass == Pass::forward ? job.shape.out[0] * job.shape.out[1] : job.shape.in[0] * job.shape.in[1];
@@ -88,10 +115,15 @@ std::vector<ChannelStatistics> golden_statistics(const BlockArrayJob& job, const
       const std::vector<float> normed = channel_values(out, [&](std::int64_t row) {
         return x[row / pixels * channels * pixels + col * pixels + row % pixels];
       });
-      GradientSums sums;
-      for (std::size_t i = 0; i < normed.size(); ++i)
-        sums.add(normed[i], drained[i], norm.gamma[col], norm.mean[col], norm.inv[col]);
-      channel.sums = {sums.g, sums.h, sums.g_xhat, sums.h_xhat};
+      for (std::size_t i = 0; i < normed.size(); ++i) {
+        const float xhat = (normed[i] - norm.mean[col]) * norm.inv[col];
+        const float h = norm.gamma[col] * drained[i];
+        parts.add(i, 0, drained[i]);
+        parts.add(i, 1, h);
+        parts.add(i, 2, drained[i] * xhat);
+        parts.add(i, 3, h * xhat);
+      }
+      channel.sums = parts.totals();
     }
   }
   return all;

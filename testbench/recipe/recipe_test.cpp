@@ -32,7 +32,7 @@ weight_gradients: {format: bf16, rounding: "sr:12"}
 accumulator: {kind: "chunk:64", format: fp32, rounding: rne, inner_format: fp16, inner_rounding: "sr:5"}
 master_weights: {format: fp16, rounding: "sr:13"}
 loss_scale: {kind: dynamic, exponent: 13, growth_interval: 500, floors: [{step: 100, exponent: 4}, {step: 200, exponent: 6}]}
-norm: {kind: range, precision: int8, constant: reference, chunks: 16, gradient_rounding: "sr:8"}
+norm: {kind: range, precision: int8, constant: reference, chunks: 16, parts: 8, gradient_rounding: "sr:8"}
 exempt_first: true
 exempt_last: true
 pruning: {sparsity: 0.5, max_sparsity: 0.75, random_bits: 9, min_cosine: 0.98, refresh_steps: 7, choose_format: true}
@@ -72,6 +72,8 @@ compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5]}
   EXPECT_EQ(recipe.norm.range.channel.constant, RangeConstant::reference);
   EXPECT_EQ(recipe.norm.range.channel.chunks, 16);
   EXPECT_EQ(recipe.norm.range.gradient_rounding, Rounding::sr(8));
+  EXPECT_EQ(recipe.norm.parts, 8);
+  EXPECT_EQ(parse(start + "norm: {parts: 4}\n" + e5m2_tensors).norm.parts, 4);  // of a standard one
   EXPECT_TRUE(recipe.exempt_first);
   EXPECT_TRUE(recipe.exempt_last);
   ASSERT_TRUE(recipe.pruning);
@@ -204,7 +206,11 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
        "mine.yaml:6: unknown key 'growth_interval' in 'loss_scale'; allowed: kind, exponent"},
       {"loss_scale: {kind: dynamic, exponent: 3, floors: [{step: 5, exponent: 9}, {step: 4, exponent: 9}]}",
        "mine.yaml:6: loss_scale: "},
-      {"norm: {kind: standard, chunks: 4}", "mine.yaml:6: unknown key 'chunks' in 'norm'; allowed: kind"},
+      {"norm: {kind: standard, chunks: 4}",
+       "mine.yaml:6: unknown key 'chunks' in 'norm'; allowed: kind, parts"},
+      {"norm: {parts: 0}", "mine.yaml:6: parts is '0'; it must be a whole number in 1..1048576"},
+      {"norm: {parts: 1048577}", "mine.yaml:6: parts is '1048577'; it must be a whole number in 1..1048576"},
+      {"norm: {parts: two}", "mine.yaml:6: parts is 'two'; it must be a whole number in 1..1048576"},
       {"norm: {kind: range, constant: mine}", "mine.yaml:6: constant: "},
       {"exempt_first: yes", "mine.yaml:6: exempt_first is 'yes'; allowed: true, false"},
       {"pruning: {sparsity: 1}",
@@ -269,13 +275,39 @@ TEST(RecipeYaml, WhatDoesNotGoTogetherIsRefused) {
 TEST(Recipe, ChunksOfRangeBnDivideAChannel) {
   NormRule rule;
   rule.range.channel.chunks = 16;
-  const auto chunks = [&](std::int64_t n) { return rule.range_of(n).channel.chunks; };
+  const auto chunks = [&](std::int64_t n) { return rule.fitting(n).range.channel.chunks; };
   EXPECT_EQ(chunks(6272), 16);
   EXPECT_EQ(chunks(196), 14);
   EXPECT_EQ(chunks(16), 8);  // parts of two
   EXPECT_EQ(chunks(13), 1);
   EXPECT_EQ(chunks(2), 1);
   EXPECT_EQ(chunks(1), 1);  // the unit refuses it
+}
+
+TEST(Recipe, PartsOfANormDivideAChannelAndGoWithItsChunks) {
+  NormRule rule;
+  rule.parts = 8;
+  const auto parts = [&](std::int64_t n) { return rule.fitting(n).parts; };
+  for (const NormRule::Kind kind : {NormRule::Kind::standard, NormRule::Kind::range}) {
+    rule.kind = kind;
+    EXPECT_EQ(parts(50176), 8);
+    EXPECT_EQ(parts(196), 7);
+    EXPECT_EQ(parts(12), 6);  // of two
+    EXPECT_EQ(parts(13), 1);
+    EXPECT_EQ(parts(2), 1);
+    EXPECT_EQ(rule.fitting(196).range.channel.parts, 7);
+  }
+  rule.range.channel.chunks = 16;
+  EXPECT_EQ(parts(6272), 8);
+  EXPECT_EQ(parts(196), 7);  // chunks: 14
+  rule.range.channel.chunks = 6;
+  EXPECT_EQ(parts(72), 6);
+  rule.range.channel.chunks = 5;
+  EXPECT_EQ(parts(40), 5);
+  rule.range.channel.chunks = 3;
+  EXPECT_EQ(parts(24), 6);
+  rule.kind = NormRule::Kind::standard;
+  EXPECT_EQ(parts(24), 8);
 }
 
 }  // namespace

@@ -35,6 +35,15 @@ TEST(RecipeText, AccumulatorsOfDevicesReadBack) {
   EXPECT_EQ(digests.size(), accumulator_presets().size());
 }
 
+TEST(RecipeText, PartsOfANormReadBack) {
+  for (const char* name : {"fp8", "int8-rangebn"}) {
+    Recipe recipe = load_recipe(name).value;
+    EXPECT_EQ(recipe_content(recipe).find("parts"), std::string::npos) << name;
+    recipe.norm.parts = 6;
+    EXPECT_EQ(parse_recipe("name: other\n" + recipe_content(recipe), "written").norm.parts, 6) << name;
+  }
+}
+
 TEST(RecipeText, EveryKeyIsPartOfTheDigest) {
   Recipe recipe = load_recipe("lognormal-sparse").value;
   recipe.pruning->min_cosine = 0.5;
@@ -59,6 +68,7 @@ TEST(RecipeText, EveryKeyIsPartOfTheDigest) {
       [](Recipe& r) { r.loss_scale.dynamic.growth_interval = 1; },
       [](Recipe& r) { r.loss_scale.dynamic.floors[0].exponent = 3; },
       [](Recipe& r) { r.norm.kind = NormRule::Kind::range; },
+      [](Recipe& r) { r.norm.parts = 2; },
       [](Recipe& r) { r.exempt_first = false; },
       [](Recipe& r) { r.exempt_last = false; },
       [](Recipe& r) { r.pruning->sparsity = 0.8500000000000001; },

@@ -26,28 +26,28 @@ NormPass pass_of(const NormShape& shape, std::uint64_t seed, bool special) {
           .g = test::activations(elements, seed + 3, special)};
 }
 
-void expect_scalar_model(const NormShape& shape, const NormPass& pass) {
+void expect_scalar_model(const NormShape& shape, const NormPass& pass, std::int64_t parts = 1) {
   test::on_every_target([&](const std::string& target) {
     for (const int threads : {1, 2}) {
       const std::string where = test::name_of(shape) + " " + target;
       std::vector<float> y(pass.x.size());
       std::vector<float> again(pass.x.size());
       std::vector<float> dx(pass.x.size());
-      const auto saved = kernels::batch_norm_forward(pass.x, shape, pass.gamma, pass.beta, y, threads);
+      const auto saved = kernels::batch_norm_forward(pass.x, shape, pass.gamma, pass.beta, y, threads, parts);
       kernels::batch_norm_inference(pass.x, shape, pass.gamma, pass.beta, saved, again, threads);
       const auto gradients =
-          kernels::batch_norm_backward(pass.x, pass.g, shape, pass.gamma, saved, dx, threads);
+          kernels::batch_norm_backward(pass.x, pass.g, shape, pass.gamma, saved, dx, threads, parts);
       ASSERT_EQ(test::all_bits(again), test::all_bits(y)) << where;
       for (std::int64_t c = 0; c < shape.channels; ++c) {
         const auto x = test::channel_stream(pass.x, shape, c);
         const auto g = test::channel_stream(pass.g, shape, c);
         std::vector<float> out(x.size());
-        const BatchNormSaved expected = batch_norm_forward(x, pass.gamma[c], pass.beta[c], out);
+        const BatchNormSaved expected = batch_norm_forward(x, pass.gamma[c], pass.beta[c], out, parts);
         ASSERT_EQ(fp32_bits(saved[c].mean), fp32_bits(expected.mean)) << where << " channel " << c;
         ASSERT_EQ(fp32_bits(saved[c].inv), fp32_bits(expected.inv)) << where << " channel " << c;
         ASSERT_EQ(fp32_bits(saved[c].variance), fp32_bits(expected.variance)) << where << " channel " << c;
         ASSERT_EQ(test::all_bits(test::channel_stream(y, shape, c)), test::all_bits(out)) << where;
-        const NormGradients of = batch_norm_backward(x, g, pass.gamma[c], expected, out);
+        const NormGradients of = batch_norm_backward(x, g, pass.gamma[c], expected, out, parts);
         ASSERT_EQ(fp32_bits(gradients[c].gamma), fp32_bits(of.gamma)) << where << " channel " << c;
         ASSERT_EQ(fp32_bits(gradients[c].beta), fp32_bits(of.beta)) << where << " channel " << c;
         ASSERT_EQ(test::all_bits(test::channel_stream(dx, shape, c)), test::all_bits(out)) << where;
@@ -61,6 +61,17 @@ TEST(BatchNormKernel, EqualsTheScalarModel) {
   for (const NormShape& shape : test::norm_shapes) {
     for (const bool special : {false, true}) {
       expect_scalar_model(shape, pass_of(shape, ++seed * 10, special));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(BatchNormKernel, EqualsTheScalarModelInParts) {
+  std::uint64_t seed = 500;
+  for (const NormShape& shape : test::norm_shapes) {
+    for (const std::int64_t parts : test::some_parts(shape.per_channel())) {
+      ++seed;
+      expect_scalar_model(shape, pass_of(shape, seed * 10, seed % 2 == 0), parts);
       if (HasFatalFailure()) return;
     }
   }
@@ -97,6 +108,8 @@ TEST(BatchNormKernel, RefusesLengthsThatContradictTheShape) {
   EXPECT_THROW(kernels::batch_norm_forward(x, shape, each, each, short_y), std::invalid_argument);
   std::vector<float> single(3);
   EXPECT_THROW(kernels::batch_norm_forward(each, {1, 3, 1}, each, each, single), std::invalid_argument);
+  EXPECT_THROW(kernels::batch_norm_forward(x, shape, each, each, y, 1, 3), std::invalid_argument);
+  EXPECT_THROW(kernels::batch_norm_backward(x, x, shape, each, saved, y, 1, 8), std::invalid_argument);
   EXPECT_THROW(kernels::batch_norm_backward(x, few, shape, each, saved, y), std::invalid_argument);
   EXPECT_THROW(kernels::batch_norm_backward(x, x, shape, few, saved, y), std::invalid_argument);
   EXPECT_THROW(kernels::batch_norm_backward(x, x, shape, each, {}, y), std::invalid_argument);

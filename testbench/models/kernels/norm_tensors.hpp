@@ -16,6 +16,15 @@ namespace mantissa::test {
 inline const std::vector<NormShape> norm_shapes = {{4, 8, 16}, {3, 16, 49}, {2, 3, 7},  {6, 1, 1},
                                                    {5, 11, 1}, {1, 9, 24},  {2, 33, 20}};
 
+// Into which a channel of n elements can be cut: 1, and others.
+inline std::vector<std::int64_t> some_parts(std::int64_t n) {
+  std::vector<std::int64_t> parts = {1};
+  for (std::int64_t each = 2; each <= n / 2; ++each) {
+    if (n % each == 0) parts.push_back(each);
+  }
+  return parts;
+}
+
 inline std::vector<float> activations(std::int64_t count, std::uint64_t seed, bool special = false) {
   Random random(seed);
   std::vector<float> values(count);

@@ -92,6 +92,23 @@ TEST(RangeBnKernel, EqualsTheScalarModel) {
   }
 }
 
+TEST(RangeBnKernel, EqualsTheScalarModelInParts) {
+  std::uint64_t seed = 500;
+  for (const NormShape& shape : test::norm_shapes) {
+    const std::int64_t n = shape.per_channel();
+    for (const std::int64_t chunks : test::some_parts(n)) {
+      for (const std::int64_t parts : test::some_parts(n)) {
+        if (chunks % parts != 0 && parts % chunks != 0) continue;
+        const NormPrecision precision = ++seed % 3 == 0 ? NormPrecision::int8 : NormPrecision::fp32;
+        const RangeBnTensorConfig config{.channel = {.chunks = chunks, .parts = parts},
+                                         .precision = precision};
+        expect_scalar_model(shape, config, seed * 10, seed % 2 == 0);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(RangeBnKernel, ThreadsShareLongTensorsWithoutChangingABit) {
   const NormShape shape{24, 32, 49};
   expect_scalar_model(shape, {.channel = {.constant = RangeConstant::reference, .chunks = 4}}, 1, false);
@@ -110,6 +127,8 @@ TEST(RangeBnKernel, RefusesWhatTheScalarModelRefuses) {
   EXPECT_THROW(kernels::range_bn_tensor_forward(x, shape, each, each, {}, few), std::invalid_argument);
   const RangeBnTensorConfig uneven{.channel = {.chunks = 3}};
   EXPECT_THROW(kernels::range_bn_tensor_forward(x, shape, each, each, uneven, y), std::invalid_argument);
+  const RangeBnTensorConfig overlapping{.channel = {.chunks = 2, .parts = 3}};
+  EXPECT_THROW(kernels::range_bn_tensor_forward(x, shape, each, each, overlapping, y), std::invalid_argument);
   RangeBnTensorSaved saved = kernels::range_bn_tensor_forward(x, shape, each, each, {}, y);
   EXPECT_THROW(kernels::range_bn_tensor_backward(saved, few, {}, y), std::invalid_argument);
   EXPECT_THROW(kernels::range_bn_tensor_backward(saved, x, {}, few), std::invalid_argument);

@@ -16,12 +16,9 @@ namespace mantissa {
 namespace {
 
 using test::bits_of;
+using test::expect_equals_straight;
 using test::gaussian;
 using test::mpfr_range_constant;
-using test::Straight;
-using test::straight_backward;
-using test::straight_normalise;
-using test::straight_statistics;
 
 void expect_constant(long n) {
   for (const RangeConstant kind : {RangeConstant::paper, RangeConstant::reference}) {
@@ -120,32 +117,6 @@ TEST(RangeBn, ScaleIsAFewTenthsBelowTwoSigmaOnGaussianData) {
     EXPECT_NEAR(exact, row.published, 0.02) << row.n;
     EXPECT_LT(error, 0.015) << row.n;
   }
-}
-
-void expect_equals_straight(const std::vector<float>& x, const std::vector<float>& g, float gamma, float beta,
-                            const RangeBnConfig& config) {
-  const long length = static_cast<long>(x.size()) / config.chunks;
-  const float c = mpfr_range_constant(length, config.constant);
-  std::vector<float> y(x.size());
-  const RangeBnSaved saved = range_bn_forward(x, gamma, beta, config, y);
-  const Straight expected = straight_statistics(x, config.chunks, c);
-  const std::vector<float> y_expected = straight_normalise(x, expected, gamma, beta);
-  ASSERT_EQ(bits_of(saved.mean), bits_of(expected.mean));
-  ASSERT_EQ(bits_of(saved.inv), bits_of(expected.inv));
-  ASSERT_TRUE(
-      std::equal(saved.argmax.begin(), saved.argmax.end(), expected.argmax.begin(), expected.argmax.end()));
-  ASSERT_TRUE(
-      std::equal(saved.argmin.begin(), saved.argmin.end(), expected.argmin.begin(), expected.argmin.end()));
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(bits_of(y[i]), bits_of(y_expected[i])) << i;
-
-  std::vector<float> dx(x.size());
-  const NormGradients gradients = range_bn_backward(x, g, gamma, saved, config, dx);
-  float dgamma = 0.0F;
-  float dbeta = 0.0F;
-  const std::vector<float> dx_expected = straight_backward(x, g, gamma, expected, c, dgamma, dbeta);
-  ASSERT_EQ(bits_of(gradients.gamma), bits_of(dgamma));
-  ASSERT_EQ(bits_of(gradients.beta), bits_of(dbeta));
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(bits_of(dx[i]), bits_of(dx_expected[i])) << i;
 }
 
 TEST(RangeBn, EqualsPlainFloatsInTheStatedOrder) {
