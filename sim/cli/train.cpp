@@ -23,6 +23,7 @@
 #include "sim/train/train_json.hpp"
 #include "sim/train/train_table.hpp"
 #include "sim/train/trainer.hpp"
+#include "sim/workers/group.hpp"
 
 namespace mantissa::cli {
 namespace {
@@ -33,6 +34,7 @@ struct TrainOptions {
   std::string arch = "edge";
   std::string data = train::fashion_mnist_directory;
   train::RunOptions run;
+  int workers = 1;
   double learning_rate = -1;
   double weight_decay = -1;
   std::vector<std::uint32_t> record;
@@ -115,7 +117,8 @@ void run_train(const TrainOptions& options) {
     record.recipe_digest = recipe_digest(recipe.value);
     recorder = std::make_unique<train::Recorder>(options.record_to, options.record, record);
   }
-  train::Trainer trainer(model, data, run, recorder.get());
+  workers::LocalGroup group(options.workers);
+  train::Trainer trainer(model, data, run, recorder.get(), &group);
   if (options.resume && std::filesystem::exists(run.checkpoint)) trainer.resume();
   check_record(options, trainer);
 
@@ -173,8 +176,11 @@ void add_train(CLI::App& program) {
   command->add_option("--epochs", options->run.epochs, "how often the whole training set is seen")
       ->transform(whole_number<std::int64_t>(1, 100000))
       ->capture_default_str();
-  command->add_option("--batch", options->run.batch, "images per step")
+  command->add_option("--batch", options->run.batch, "images per step of each worker")
       ->transform(whole_number<std::int64_t>(1, 65536))
+      ->capture_default_str();
+  command->add_option("--workers", options->workers, "workers that train together; each has its own images")
+      ->transform(whole_number<int>(1, 1024))
       ->capture_default_str();
   command->add_option("--images", options->run.images, "train on the first N images (0 = all)")
       ->transform(whole_number<std::int64_t>(0, 60000))
@@ -213,6 +219,7 @@ void add_train(CLI::App& program) {
       "  mantissa train --net mlp --epochs 3\n"
       "  mantissa train --recipe int8-rangebn --net resnet8 --epochs 10 --out int8.json --plots .\n"
       "  mantissa train --net resnet8 --checkpoint run.safetensors --resume\n"
+      "  mantissa train --recipe dgc --net resnet8 --workers 4 --batch 32\n"
       "  mantissa train --recipe lognormal-sparse --net lenet --epochs 1 --record 100,400 --record-to "
       "t.safetensors\n"
       "  mantissa replay t.safetensors --recipe lognormal-sparse");

@@ -125,7 +125,7 @@ TEST(Train, BadInputIsExplained) {
   EXPECT_NE(complaint({"--data", scratch.path()}).find("apt-get install dataset-fashion-mnist"),
             std::string::npos);
   EXPECT_NE(complaint({"--net", "resnet9"}).find("shipped are lenet, mlp, resnet8"), std::string::npos);
-  EXPECT_NE(complaint({"--recipe", "dgc"}).find("cannot be trained on one machine"), std::string::npos);
+  EXPECT_NE(complaint({"--recipe", "zipml"}).find("no network is trained with it"), std::string::npos);
   EXPECT_NE(complaint({"--resume"}).find("--resume needs --checkpoint"), std::string::npos);
   EXPECT_NE(complaint({"--plots", scratch.path()}).find("--plots needs --out FILE"), std::string::npos);
   EXPECT_NE(complaint({"--epochs", "1", "--images", "128", "--record", "1"}).find("the run has steps 0..0"),
