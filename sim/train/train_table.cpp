@@ -72,9 +72,10 @@ std::string exchange_text(const TrainReport& report) {
   const auto dense = static_cast<double>(counts.dense_bytes());
   const auto sent = static_cast<double>(counts.sent_bytes());
   return fmt::format(
-      "\nsent by {} worker{}: {}B of {}B, {:.1f} times less (matrices {:.1f} times); {}B a step\n",
-      report.workers, report.workers == 1 ? "" : "s", with_prefix(sent), with_prefix(dense), dense / sent,
-      counts.matrices.ratio(), with_prefix(sent / static_cast<double>(counts.steps)));
+      "\nsent by {} worker{}: {}B a step, {}B in all; dense {}B, {:.1f} times as much (matrices {:.1f} "
+      "times)\n",
+      report.workers, report.workers == 1 ? "" : "s", with_prefix(sent / static_cast<double>(counts.steps)),
+      with_prefix(sent), with_prefix(dense), dense / sent, counts.matrices.ratio());
 }
 
 }  // namespace
