@@ -66,7 +66,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION electronics)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "dataset-fashion-mnist, g++, python3-matplotlib, verilator, zlib1g-dev")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libhwy-dev, libopenblas0, pkg-config")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libhwy-dev, libopenblas0, openmpi-bin, pkg-config")
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(DPKG_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

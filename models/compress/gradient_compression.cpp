@@ -95,15 +95,40 @@ float local_clipping_limit(float threshold, int nodes) {
   return f32::div(threshold, std::sqrt(static_cast<float>(nodes)));
 }
 
-void clip_to_norm(std::span<float> gradient, float limit) {
+void clip_to_norm(std::span<const std::span<float>> tensors, float limit) {
   if (!(limit > 0)) throw std::invalid_argument("a gradient norm limit must be above 0");
   // In double, where the square of no FP32 value overflows or vanishes.
   double squares = 0;
-  for (const double value : gradient) squares += value * value;
+  for (const std::span<float> tensor : tensors) {
+    for (const double value : tensor) squares += value * value;
+  }
   const double norm = std::sqrt(squares);
   if (!(norm > limit)) return;
   const auto factor = static_cast<float>(limit / norm);
-  for (float& value : gradient) value = f32::mul(value, factor);
+  for (const std::span<float> tensor : tensors) {
+    for (float& value : tensor) value = f32::mul(value, factor);
+  }
+}
+
+void clip_to_norm(std::span<float> gradient, float limit) {
+  clip_to_norm(std::span<const std::span<float>>(&gradient, 1), limit);
+}
+
+void take_share(std::span<float> gradient, int loss_exponent, int workers) {
+  if (workers < 1) throw std::invalid_argument("a gradient needs at least one worker");
+  const auto count = static_cast<float>(workers);
+  // Exact in double: one rounding to FP32 each.
+  const double unscale = std::ldexp(1.0, -loss_exponent);
+  for (float& value : gradient)
+    value = f32::div(static_cast<float>(static_cast<double>(value) * unscale), count);
+}
+
+void add_decay_share(std::span<float> gradient, std::span<const float> weights, float decay, int workers) {
+  if (gradient.size() != weights.size())
+    throw std::invalid_argument("a gradient of " + std::to_string(gradient.size()) + " elements for " +
+                                std::to_string(weights.size()) + " weights");
+  const float share = f32::div(decay, static_cast<float>(workers));
+  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = f32::fma(share, weights[i], gradient[i]);
 }
 
 double warm_up_keep(std::int64_t iteration, std::int64_t warm_up_iterations, double final_keep) {
@@ -116,8 +141,20 @@ double warm_up_keep(std::int64_t iteration, std::int64_t warm_up_iterations, dou
   return std::max(final_keep, std::ldexp(1.0, -2 * static_cast<int>(part + 1)));
 }
 
-GradientCompressor::GradientCompressor(std::size_t elements, float momentum, MomentumKind kind)
-    : momentum_(momentum), kind_(kind), velocity_(elements, 0.0F), accumulated_(elements, 0.0F) {}
+GradientCompressor::GradientCompressor(std::size_t elements, float momentum, MomentumKind kind,
+                                       SentVelocity sent)
+    : momentum_(momentum),
+      kind_(kind),
+      sent_(sent),
+      velocity_(elements, 0.0F),
+      accumulated_(elements, 0.0F) {}
+
+void GradientCompressor::restore(std::span<const float> velocity, std::span<const float> accumulated) {
+  if (velocity.size() != velocity_.size() || accumulated.size() != accumulated_.size())
+    throw std::invalid_argument("what a worker has not sent belongs to a tensor of another size");
+  velocity_.assign(velocity.begin(), velocity.end());
+  accumulated_.assign(accumulated.begin(), accumulated.end());
+}
 
 std::vector<std::uint8_t> GradientCompressor::compress(std::span<const float> gradient,
                                                        const TopShare& share) {
@@ -141,7 +178,9 @@ std::vector<std::uint8_t> GradientCompressor::compress(std::span<const float> gr
   const float threshold = top_share_threshold(accumulated_, share);
   std::vector<std::uint8_t> message = run_length_encode(accumulated_, threshold);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
-    if (survives(fp32_bits(accumulated_[i]), fp32_bits(threshold))) velocity_[i] = accumulated_[i] = 0.0F;
+    if (!survives(fp32_bits(accumulated_[i]), fp32_bits(threshold))) continue;
+    accumulated_[i] = 0.0F;
+    if (sent_ == SentVelocity::cleared) velocity_[i] = 0.0F;
   }
   return message;
 }

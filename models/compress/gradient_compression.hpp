@@ -33,8 +33,14 @@ float top_share_threshold(std::span<const float> values, const TopShare& share);
 
 // The limit of one node's gradient norm: threshold / sqrt(nodes).
 float local_clipping_limit(float threshold, int nodes);
-// Scales the gradient to the limit if its L2 norm is larger.
+// Scales a gradient, which is all of its tensors together, to the limit if its L2 norm is larger.
+void clip_to_norm(std::span<const std::span<float>> tensors, float limit);
 void clip_to_norm(std::span<float> gradient, float limit);
+
+// One worker's part of a gradient's mean, in place: fp32(fp32(g * 2^-loss_exponent) / workers).
+void take_share(std::span<float> gradient, int loss_exponent, int workers);
+// One worker's part of the weight decay: G = fma(fp32(decay / workers), w, G).
+void add_decay_share(std::span<float> gradient, std::span<const float> weights, float decay, int workers);
 
 // The share kept while training starts: 1/4, 1/16, 1/64, 1/256 in four equal parts of the warm-up, never
 // below `final_keep`, which holds from then on.
@@ -45,22 +51,32 @@ enum class MomentumKind : std::uint8_t {
   nesterov,    // U = m * (U + G);   V = V + (U + G)
 };
 
+// What becomes of the velocity U of an element that was sent.
+enum class SentVelocity : std::uint8_t {
+  cleared,  // momentum factor masking: what is late must not push on in an old direction
+  kept,     // without it: with every element sent in every step, this is momentum SGD
+};
+
 // One tensor of one node: what it has not sent yet.
 class GradientCompressor {
  public:
   explicit GradientCompressor(std::size_t elements, float momentum = 0.9F,
-                              MomentumKind kind = MomentumKind::heavy_ball);
+                              MomentumKind kind = MomentumKind::heavy_ball,
+                              SentVelocity sent = SentVelocity::cleared);
 
   // Takes in a gradient (already divided by the number of nodes, and clipped), returns the message to send,
-  // and forgets U and V where an element was sent.
+  // and forgets V, and U if it is to be cleared, where an element was sent.
   std::vector<std::uint8_t> compress(std::span<const float> gradient, const TopShare& share);
 
   std::span<const float> velocity() const { return velocity_; }        // U
   std::span<const float> accumulated() const { return accumulated_; }  // V
+  // As they were after some step. Throws std::invalid_argument for another number of elements.
+  void restore(std::span<const float> velocity, std::span<const float> accumulated);
 
  private:
   float momentum_;
   MomentumKind kind_;
+  SentVelocity sent_;
   std::vector<float> velocity_;
   std::vector<float> accumulated_;
 };

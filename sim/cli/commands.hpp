@@ -12,6 +12,8 @@ namespace mantissa::cli {
 
 // The command did its work and found something wrong, which it has told: exit code 1.
 struct ChecksFailed {};
+// What is wrong has been told: exit code 2.
+struct AlreadyTold {};
 
 void add_bench(CLI::App& program);
 void add_calc(CLI::App& program);

@@ -132,6 +132,8 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const mantissa::cli::ChecksFailed&) {
     return failed_checks();
+  } catch (const mantissa::cli::AlreadyTold&) {
+    return exit_bad_input;
   } catch (const mantissa::VerilatorError& error) {
     show_lines(error.output());
     return fail(error.what());

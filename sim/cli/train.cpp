@@ -1,4 +1,5 @@
 // `mantissa train`: a network learns Fashion-MNIST with the hardware's arithmetic.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -14,6 +15,7 @@
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/same_file.hpp"
+#include "sim/cli/together.hpp"
 #include "sim/recipe/recipe_text.hpp"
 #include "sim/recipe/recipe_yaml.hpp"
 #include "sim/report/plot_tool.hpp"
@@ -23,6 +25,8 @@
 #include "sim/train/train_json.hpp"
 #include "sim/train/train_table.hpp"
 #include "sim/train/trainer.hpp"
+#include "sim/workers/group.hpp"
+#include "sim/workers/mpi_group.hpp"
 
 namespace mantissa::cli {
 namespace {
@@ -33,6 +37,7 @@ struct TrainOptions {
   std::string arch = "edge";
   std::string data = train::fashion_mnist_directory;
   train::RunOptions run;
+  int workers = 0;  // 0: one, or as many as mpirun has started
   double learning_rate = -1;
   double weight_decay = -1;
   std::vector<std::uint32_t> record;
@@ -83,68 +88,98 @@ void check_files(const TrainOptions& options) {
   refuse_same_files(outputs, inputs);
 }
 
-void run_train(const TrainOptions& options) {
-  check_files(options);
-  const Loaded<Recipe> recipe = load_recipe(options.recipe);
-  const Loaded<Architecture> arch = load_architecture(options.arch);
-  const Loaded<train::Network> network = train::load_network(options.network);
-  train::RunOptions run = options.run;
-  run.rows = arch.value.rows;
-  run.cols = arch.value.cols;
-  run.configuration = network.hash + " " + recipe.hash;
-  run.training = network.value.training;
-  if (options.learning_rate >= 0) run.training.learning_rate = options.learning_rate;
-  if (options.weight_decay >= 0) run.training.weight_decay = options.weight_decay;
-  if (options.resume && run.checkpoint.empty())
-    throw std::invalid_argument("--resume needs --checkpoint FILE, the state to continue from");
-  if (!options.plots.empty()) {
-    if (options.out.empty()) throw std::invalid_argument("--plots needs --out FILE, the run to draw");
-    std::filesystem::create_directories(options.plots);
-  }
-  check_writable(options);
-  const train::FashionMnist data = train::load_fashion_mnist(options.data);
-
-  train::Model model(network.value, recipe.value, run.seed);
+// What a run needs, read and checked.
+struct Prepared {
+  Loaded<Recipe> recipe;
+  Loaded<Architecture> arch;
+  Loaded<train::Network> network;
+  train::RunOptions run;
+  train::FashionMnist data;
+  std::unique_ptr<train::Model> model;
   std::unique_ptr<train::Recorder> recorder;
-  if (!options.record.empty()) {
-    trace::Run record;
-    record.run_seed = run.seed;
-    record.rows = run.rows;
-    record.cols = run.cols;
-    record.recipe = recipe.value.name;
-    record.recipe_digest = recipe_digest(recipe.value);
-    recorder = std::make_unique<train::Recorder>(options.record_to, options.record, record);
-  }
-  train::Trainer trainer(model, data, run, recorder.get());
-  if (options.resume && std::filesystem::exists(run.checkpoint)) trainer.resume();
-  check_record(options, trainer);
+  std::unique_ptr<train::Trainer> trainer;
 
-  const auto complete = [&](train::TrainReport report) {
+  train::TrainReport complete(train::TrainReport report) const {
     report.version = MANTISSA_VERSION;
     report.network_hash = network.hash;
     report.recipe_hash = recipe.hash;
     report.arch = arch.value.name;
     return report;
-  };
+  }
+};
+
+void check_options(const TrainOptions& options, const workers::Group& group) {
+  check_files(options);
+  if (options.workers > 0 && options.workers != group.size()) {
+    throw std::invalid_argument("--workers " + std::to_string(options.workers) + ": mpirun has started " +
+                                std::to_string(group.size()) + "; leave the option out");
+  }
+  if (options.resume && options.run.checkpoint.empty())
+    throw std::invalid_argument("--resume needs --checkpoint FILE, the state to continue from");
+  if (!options.plots.empty() && options.out.empty())
+    throw std::invalid_argument("--plots needs --out FILE, the run to draw");
+}
+
+std::unique_ptr<Prepared> prepare(const TrainOptions& options, workers::Group& group) {
+  check_options(options, group);
+  auto prepared = std::make_unique<Prepared>();
+  Prepared& all = *prepared;
+  all.recipe = load_recipe(options.recipe);
+  all.arch = load_architecture(options.arch);
+  all.network = train::load_network(options.network);
+  train::RunOptions& run = all.run;
+  run = options.run;
+  run.rows = all.arch.value.rows;
+  run.cols = all.arch.value.cols;
+  run.configuration = all.network.hash + " " + all.recipe.hash;
+  run.training = all.network.value.training;
+  if (options.learning_rate >= 0) run.training.learning_rate = options.learning_rate;
+  if (options.weight_decay >= 0) run.training.weight_decay = options.weight_decay;
+  if (group.leads()) {
+    if (!options.plots.empty()) std::filesystem::create_directories(options.plots);
+    check_writable(options);
+  }
+  all.data = train::load_fashion_mnist(options.data);
+
+  all.model = std::make_unique<train::Model>(all.network.value, all.recipe.value, run.seed);
+  if (!options.record.empty()) {
+    trace::Run record;
+    record.run_seed = run.seed;
+    record.rows = run.rows;
+    record.cols = run.cols;
+    record.recipe = all.recipe.value.name;
+    record.recipe_digest = recipe_digest(all.recipe.value);
+    all.recorder = std::make_unique<train::Recorder>(options.record_to, options.record, record);
+  }
+  all.trainer = std::make_unique<train::Trainer>(*all.model, all.data, run, all.recorder.get(), &group);
+  if (options.resume && std::filesystem::exists(run.checkpoint)) all.trainer->resume();
+  check_record(options, *all.trainer);
+  return prepared;
+}
+
+void run_prepared(const TrainOptions& options, const Prepared& prepared, bool speaks) {
   Progress progress;
   Output out = standard_output();
-  if (!options.json) out.text(train::train_heading(complete(trainer.report()))).flush();
+  train::Trainer& trainer = *prepared.trainer;
+  const bool tells = speaks && !options.json;
+  if (tells) out.text(train::train_heading(prepared.complete(trainer.report()))).flush();
   train::TrainReport report;
   try {
-    report = complete(trainer.run(
+    report = prepared.complete(trainer.run(
         [&](std::int64_t done, std::int64_t total, const std::string& what) {
-          progress.show(static_cast<std::size_t>(done), static_cast<std::size_t>(total), what);
+          if (speaks) progress.show(static_cast<std::size_t>(done), static_cast<std::size_t>(total), what);
         },
         [&](const train::TrainReport& so_far) {
           progress.clear();
-          if (!options.json) out.text(train::epoch_line(so_far)).flush();
+          if (tells) out.text(train::epoch_line(so_far)).flush();
         }));
   } catch (const train::Diverged& diverged) {
     progress.clear();
-    out.text(std::string("DIVERGED: ") + diverged.what() + "\n").flush();
+    if (speaks) out.text(std::string("DIVERGED: ") + diverged.what() + "\n").flush();
     throw ChecksFailed{};
   }
   progress.clear();
+  if (!speaks) return;
   const std::string json = train::train_json(report);
   if (!options.out.empty()) {
     DraftFile file(options.out);
@@ -156,11 +191,24 @@ void run_train(const TrainOptions& options) {
   for (const std::string& note : draw_plots(options.out, options.plots)) tell_user("note: " + note);
 }
 
+void run_train(const TrainOptions& options) {
+  if (workers::started_by_mpirun()) {
+    run_together([&](workers::Group& group) { return prepare(options, group); },
+                 [&](const std::unique_ptr<Prepared>& prepared, bool leads) {
+                   run_prepared(options, *prepared, leads);
+                 });
+    return;
+  }
+  workers::LocalGroup group(std::max(1, options.workers));
+  run_prepared(options, *prepare(options, group), true);
+}
+
 }  // namespace
 
 void add_train(CLI::App& program) {
   auto options = std::make_shared<TrainOptions>();
-  options->run.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options->run.threads =
+      std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / workers::processes_here());
   CLI::App* command =
       program.add_subcommand("train", "Train a network on Fashion-MNIST with the hardware's own arithmetic");
   command
@@ -173,9 +221,14 @@ void add_train(CLI::App& program) {
   command->add_option("--epochs", options->run.epochs, "how often the whole training set is seen")
       ->transform(whole_number<std::int64_t>(1, 100000))
       ->capture_default_str();
-  command->add_option("--batch", options->run.batch, "images per step")
+  command->add_option("--batch", options->run.batch, "images per step of each worker")
       ->transform(whole_number<std::int64_t>(1, 65536))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--workers", options->workers,
+          "workers that train together in this process (default 1); under mpirun every process is one")
+      ->transform(whole_number<int>(1, 1024));
   command->add_option("--images", options->run.images, "train on the first N images (0 = all)")
       ->transform(whole_number<std::int64_t>(0, 60000))
       ->capture_default_str();
@@ -213,6 +266,8 @@ void add_train(CLI::App& program) {
       "  mantissa train --net mlp --epochs 3\n"
       "  mantissa train --recipe int8-rangebn --net resnet8 --epochs 10 --out int8.json --plots .\n"
       "  mantissa train --net resnet8 --checkpoint run.safetensors --resume\n"
+      "  mantissa train --recipe dgc --net resnet8 --workers 4 --batch 32\n"
+      "  mpirun -n 4 mantissa train --recipe dgc --net resnet8 --batch 32\n"
       "  mantissa train --recipe lognormal-sparse --net lenet --epochs 1 --record 100,400 --record-to "
       "t.safetensors\n"
       "  mantissa replay t.safetensors --recipe lognormal-sparse");

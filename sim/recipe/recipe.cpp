@@ -126,6 +126,7 @@ void check_error_copy(const Recipe& recipe, const TensorFormat& copy) {
 void check_compression(const CompressionRule& rule) {
   check_share("compression.sparsity", rule.sparsity);
   check_share("compression.momentum", rule.momentum);
+  if (!(rule.sample > 0 && rule.sample <= 1)) refuse("compression.sample", "must be above 0 and at most 1");
   double before = 0;
   for (const double sparsity : rule.warm_up) {
     check_share("compression.warm_up", sparsity);
@@ -205,6 +206,8 @@ void Recipe::check() const {
   check_loss_scale(loss_scale);
   check_norm(norm);
   if (pruning) check_pruning(*this, *pruning);
+  if (clip_norm && !(*clip_norm > 0 && *clip_norm <= largest_clip_norm))
+    refuse("clip_norm", "must be above 0 and at most 1e9");
   if (compression) check_compression(*compression);
   if (sampling) {
     if (sampling->levels < 1 || sampling->levels > 255) refuse("sampling.levels", "must be 1..255");

@@ -96,11 +96,22 @@ struct MasterWeights {
   Rounding rounding = Rounding::rne();
 };
 
+// Of a step's gradient: far above what any run that converges has.
+inline constexpr double largest_clip_norm = 1e9;
+
 // Deep gradient compression (Lin et al. 2018).
 struct CompressionRule {
   double sparsity = 0.999;
   double momentum = 0.9;
   std::vector<double> warm_up;  // sparsity per epoch
+  double sample = 0.01;         // share of a tensor that its first threshold is guessed from; 1 is exact
+  bool factor_masking = true;   // the velocity of what was sent starts again from zero
+
+  // Share that is sent in an epoch, counted from 0.
+  double keep(std::int64_t epoch) const {
+    const bool warm = epoch < static_cast<std::int64_t>(warm_up.size());
+    return 1 - (warm ? warm_up[static_cast<std::size_t>(epoch)] : sparsity);
+  }
 };
 
 // Double sampling of data (Zhang et al. 2017).
@@ -126,6 +137,8 @@ struct Recipe {
   bool exempt_first = false;  // first and last conv2d or linear layer in FP32
   bool exempt_last = false;
   std::optional<PruningRule> pruning;
+  // Largest L2 norm of a step's gradient; a worker that compresses takes its share of it (ARITHMETIC.md 9).
+  std::optional<double> clip_norm;
   std::optional<CompressionRule> compression;
   std::optional<SamplingRule> sampling;
 

@@ -115,6 +115,8 @@ std::string compression_line(const CompressionRule& rule) {
       .add("sparsity", text_of(rule.sparsity))
       .add("momentum", text_of(rule.momentum))
       .add("warm_up", "[" + warm_up + "]")
+      .add("sample", text_of(rule.sample))
+      .add("factor_masking", text_of(rule.factor_masking))
       .line();
 }
 
@@ -165,6 +167,7 @@ std::string recipe_content(const Recipe& recipe) {
   text += "exempt_first: " + text_of(recipe.exempt_first) + "\n";
   text += "exempt_last: " + text_of(recipe.exempt_last) + "\n";
   if (recipe.pruning) text += pruning_line(*recipe.pruning);
+  if (recipe.clip_norm) text += "clip_norm: " + text_of(*recipe.clip_norm) + "\n";
   if (recipe.compression) text += compression_line(*recipe.compression);
   if (recipe.sampling) {
     text += Section("sampling")

@@ -17,6 +17,8 @@ constexpr std::int64_t max_steps = std::int64_t{1} << 40;
 constexpr std::int64_t max_stretches = std::int64_t{1} << 20;
 // The largest double below 1: shares of elements stop short of all of them.
 constexpr double below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
+// What the golden model can sample (ARITHMETIC.md 9).
+constexpr double smallest_share = 1e-12;
 
 Rounding rounding_of(const std::string& text) { return Rounding::parse(text); }
 Format format_of(const std::string& text) { return Format::parse(text); }
@@ -145,6 +147,13 @@ std::optional<PruningRule> read_pruning(YamlMap& root) {
   return rule;
 }
 
+std::optional<double> read_clip_norm(YamlMap& root) {
+  if (!root.has("clip_norm")) return std::nullopt;
+  double norm = 0;
+  root.read("clip_norm", norm, {0, largest_clip_norm});
+  return norm;
+}
+
 std::optional<CompressionRule> read_compression(YamlMap& root) {
   std::optional<YamlMap> map = root.map("compression");
   if (!map) return std::nullopt;
@@ -152,6 +161,8 @@ std::optional<CompressionRule> read_compression(YamlMap& root) {
   map->read("sparsity", rule.sparsity, {0, below_one});
   map->read("momentum", rule.momentum, {0, below_one});
   map->read("warm_up", rule.warm_up, {0, below_one});
+  map->read("sample", rule.sample, {smallest_share, 1});
+  map->read("factor_masking", rule.factor_masking);
   map->finish();
   return rule;
 }
@@ -201,6 +212,7 @@ Recipe read_recipe(const YamlDocument& document) {
   root.read("exempt_first", recipe.exempt_first);
   root.read("exempt_last", recipe.exempt_last);
   recipe.pruning = read_pruning(root);
+  recipe.clip_norm = read_clip_norm(root);
   recipe.compression = read_compression(root);
   recipe.sampling = read_sampling(root);
   root.finish();

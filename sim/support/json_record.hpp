@@ -37,6 +37,7 @@ class JsonRecord {
     }
   }
 
+  const std::string& where() const { return where_; }
   [[noreturn]] void fail(const std::string& what) const { throw std::invalid_argument(where_ + ": " + what); }
   [[noreturn]] void fail(const std::string& key, const Json& value, const std::string& what) const {
     fail(key + " is " + shortened(value.dump(-1, ' ', true)) + "; it must be " + what);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view state_key = "mantissa.checkpoint";
 constexpr std::size_t deepest = 8;
 // To be raised when the state gets other members; the first had none.
-constexpr int layout = 5;
+constexpr int layout = 6;
 
 // What must be the same for a run to go on.
 Json identity(const Model& model, const RunOptions& options) {
@@ -28,6 +28,7 @@ Json identity(const Model& model, const RunOptions& options) {
           {"seed", options.seed},
           {"epochs", options.epochs},
           {"batch", options.batch},
+          {"workers", options.workers},
           {"images", options.images},
           {"rows", options.rows},
           {"cols", options.cols},
@@ -83,15 +84,19 @@ void check_identity(const Json& saved, const Json& wanted) {
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Model& model, const RunOptions& options,
-                     const RunState& state, const std::optional<LossScale>& loss_scale) {
+                     const RunState& state, const std::optional<LossScale>& loss_scale,
+                     const Attachment& attachment) {
   std::vector<trace::TensorInfo> infos;
   std::map<std::string, const std::vector<float>*> tensors;
-  for_tensors(model, [&](const std::string& name, const std::vector<float>& values) {
+  const auto add = [&](const std::string& name, const std::vector<float>& values) {
     infos.push_back({.name = name, .shape = {static_cast<std::int64_t>(values.size())}});
     tensors[name] = &values;
-  });
-  const Json json{
+  };
+  for_tensors(model, add);
+  for (const Attachment::Tensor& tensor : attachment.tensors) add(tensor.name, tensor.values);
+  Json json{
       {"layout", layout}, {"run", identity(model, options)}, {"state", state_json(model, state, loss_scale)}};
+  if (!attachment.name.empty()) json[attachment.name] = attachment.json;
   const auto source = [&](const trace::TensorInfo& tensor, std::uint64_t first, std::span<float> values) {
     const std::vector<float>& from = *tensors.at(tensor.name);
     std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), values.size(), values.begin());
@@ -102,7 +107,8 @@ void save_checkpoint(const std::filesystem::path& path, const Model& model, cons
 }
 
 void load_checkpoint(const trace::Safetensors& file, const RunLength& length, Model& model,
-                     const RunOptions& options, RunState& state, std::optional<LossScale>& loss_scale) {
+                     const RunOptions& options, RunState& state, std::optional<LossScale>& loss_scale,
+                     Attachment attachment) {
   const std::string name = file.path().string();
   const auto text = file.metadata().find(std::string(state_key));
   if (text == file.metadata().end())
@@ -121,24 +127,30 @@ void load_checkpoint(const trace::Safetensors& file, const RunLength& length, Mo
   const Json* saved = nullptr;
   checked(damaged, [&] {
     check_digest(file);
-    const JsonRecord record(json, std::string(state_key), {"layout", "run", "state"});
+    // A run without an attachment repeats a name, which allows nothing more.
+    const std::string& attached = attachment.name.empty() ? std::string("run") : attachment.name;
+    const JsonRecord record(json, std::string(state_key), {"layout", "run", "state", attached});
     run = &record.at("run");
     saved = &record.at("state");
+    if (!attachment.name.empty()) attachment.json = record.at(attachment.name);
   });
   checked("", [&] { check_identity(*run, identity(model, options)); });
   checked(damaged, [&] {
     std::size_t tensors = 0;
-    for_tensors(model, [&](const std::string& tensor_name, std::vector<float>& values) {
+    const auto read = [&](const std::string& tensor_name, std::vector<float>& values) {
       const trace::TensorInfo* tensor = file.find(tensor_name);
       if (tensor == nullptr || tensor->elements() != values.size() || tensor->dtype != trace::DType::f32)
         throw std::invalid_argument("tensor " + in_quotes(tensor_name) + " is missing or has another size");
       values = file.values(*tensor);
       ++tensors;
-    });
+    };
+    for_tensors(model, read);
+    for (Attachment::Tensor& tensor : attachment.tensors) read(tensor.name, tensor.values);
     if (tensors != file.tensors().size())
       throw std::invalid_argument("it has tensors that this network has not");
     for (Parameter& parameter : model.parameters()) make_master(parameter, model.recipe().master_weights);
     restore_state(*saved, length, model, state, loss_scale);
+    if (attachment.restore) attachment.restore(attachment);
   });
 }
 

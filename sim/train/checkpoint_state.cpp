@@ -4,12 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/support/json_record.hpp"
+#include "sim/train/checkpoint_layers.hpp"
 
 namespace mantissa {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ConversionCounts, elements, overflow, underflow, inexact, invalid,
-                                   flushed_to_zero)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PruneCounts, zeros_in, kept, snapped, zeros_made)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradientReport, step, layer, elements, zero_share, mu, sigma, ks_lognormal,
                                    ks_normal, ks_laplace, tau)
 
@@ -17,76 +15,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradientReport, step, layer, elements, zero_s
 
 namespace mantissa::train {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerCounts, weights, activations, errors, weight_gradients, pruned,
-                                   aimed_at, recent)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EpochReport, train_loss, train_accuracy, val_loss, val_accuracy, steps,
                                    skipped_steps, loss_exponent, seconds, sparsity, target_sparsity)
 
 namespace {
-
-// Counters far below where their sums would overflow; exact as floating-point numbers, too.
-constexpr std::int64_t largest_count = std::int64_t{1} << 53;
-
-// What a layer carries from step to step.
-Json layer_json(const LayerPlan& plan, const LayerCounts& counts) {
-  return {{"name", plan.name()}, {"registers", registers_json(plan.registers)}, {"counts", counts}};
-}
-
-std::uint64_t count(const JsonRecord& record, const std::string& key, std::uint64_t most) {
-  return static_cast<std::uint64_t>(record.number(key, 0, static_cast<std::int64_t>(most)));
-}
-
-ConversionCounts parse_conversions(const Json& json, const std::string& where) {
-  const JsonRecord record(json, where,
-                          {"elements", "overflow", "underflow", "inexact", "invalid", "flushed_to_zero"});
-  ConversionCounts counts;
-  counts.elements = count(record, "elements", largest_count);
-  counts.overflow = count(record, "overflow", counts.elements);
-  counts.underflow = count(record, "underflow", counts.elements);
-  counts.inexact = count(record, "inexact", counts.elements);
-  counts.invalid = count(record, "invalid", counts.elements);
-  counts.flushed_to_zero = count(record, "flushed_to_zero", counts.elements);
-  return counts;
-}
-
-PruneCounts parse_pruned(const Json& json, const std::string& where) {
-  const JsonRecord record(json, where, {"zeros_in", "kept", "snapped", "zeros_made"});
-  return {.zeros_in = count(record, "zeros_in", largest_count),
-          .kept = count(record, "kept", largest_count),
-          .snapped = count(record, "snapped", largest_count),
-          .zeros_made = count(record, "zeros_made", largest_count)};
-}
-
-LayerCounts parse_counts(const Json& json, const std::string& where) {
-  const JsonRecord record(
-      json, where, {"weights", "activations", "errors", "weight_gradients", "pruned", "aimed_at", "recent"});
-  const auto conversions = [&](const char* key) {
-    return parse_conversions(record.at(key), where + ": " + key);
-  };
-  LayerCounts counts;
-  counts.weights = conversions("weights");
-  counts.activations = conversions("activations");
-  counts.errors = conversions("errors");
-  counts.weight_gradients = conversions("weight_gradients");
-  counts.pruned = parse_pruned(record.at("pruned"), where + ": pruned");
-  counts.aimed_at = record.real("aimed_at", 0, static_cast<double>(counts.pruned.elements()));
-  counts.recent = parse_pruned(record.at("recent"), where + ": recent");
-  return counts;
-}
-
-void restore_layer(const Json& json, const std::string& where, LayerPlan& plan, LayerCounts& counts) {
-  const JsonRecord record(json, where, {"name", "registers", "counts"});
-  if (record.text("name") != plan.name())
-    record.fail("name", record.at("name"), in_quotes(plan.name(), longest_name) + " in this network");
-  const std::string registers = where + ": registers";
-  const LayerRegisters saved = parse_registers(record.at("registers"), registers);
-  try {
-    plan.restore(saved);
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(registers + ": " + error.what());
-  }
-  counts = parse_counts(record.at("counts"), where + ": counts");
-}
 
 // Reads the state of a run whose length, network and recipe are known.
 class StateReader {
@@ -252,7 +184,7 @@ class StateReader {
     report.step = static_cast<std::uint32_t>(exactly(record, "step", step_ - 1));
     report.layer = record.text("layer");
     if (report.layer != layer) record.fail("layer", record.at("layer"), in_quotes(layer, longest_name));
-    report.elements = count(record, "elements", largest_count);
+    report.elements = count_of(record, "elements", largest_count);
     report.zero_share = record.real("zero_share", 0, 1);
     report.mu = record.real("mu", lowest, widest);
     report.sigma = record.real("sigma", 0, 2 * widest);
@@ -279,13 +211,9 @@ Json state_json(const Model& model, const RunState& state, const std::optional<L
             {"loss_scale", state.loss_scale},
             {"counted_steps", state.counted_steps},
             {"gradients", state.gradients},
-            {"layers", Json::array()}};
+            {"layers", layers_json(model)}};
   if (loss_scale)
     json["loss_scale_state"] = {loss_scale->exponent(), loss_scale->step(), loss_scale->clean_steps()};
-  for (const GemmLayer* layer : model.gemm_layers())
-    json["layers"].push_back(layer_json(layer->plan(), layer->counts()));
-  for (const NormLayer* layer : model.norm_layers())
-    json["layers"].push_back(layer_json(layer->plan(), layer->counts()));
   return json;
 }
 
@@ -294,19 +222,7 @@ void restore_state(const Json& json, const RunLength& length, Model& model, RunS
   StateReader reader(json, length, model, loss_scale.has_value());
   state = reader.read();
   reader.read_loss_scale_state(loss_scale, state);
-  const Json& layers = reader.record().list("layers");
-  const std::size_t expected = model.gemm_layers().size() + model.norm_layers().size();
-  if (layers.size() != expected) {
-    reader.record().fail("layers has " + std::to_string(layers.size()) + " entries; this network has " +
-                         std::to_string(expected));
-  }
-  std::size_t index = 0;
-  const auto restore = [&](auto& layer) {
-    restore_layer(layers[index], "state: layer " + std::to_string(index), layer.plan(), layer.counts());
-    ++index;
-  };
-  for (GemmLayer* layer : model.gemm_layers()) restore(*layer);
-  for (NormLayer* layer : model.norm_layers()) restore(*layer);
+  restore_layers(reader.record(), model);
 }
 
 }  // namespace mantissa::train

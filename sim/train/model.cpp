@@ -14,11 +14,9 @@ bool is_layer(const Node& node) { return multiplies(node) || node.kind == NodeKi
 
 void check_trainable(const Recipe& recipe) {
   recipe.check();
-  if (recipe.compression || recipe.sampling) {
-    throw std::invalid_argument(
-        "recipe " + recipe.name +
-        " describes what machines exchange, or how the data set is sampled; it cannot "
-        "be trained on one machine");
+  if (recipe.sampling) {
+    throw std::invalid_argument("recipe " + recipe.name +
+                                " describes how a data set is sampled; no network is trained with it");
   }
 }
 

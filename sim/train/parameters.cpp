@@ -40,16 +40,20 @@ void make_master(Parameter& parameter, const MasterWeights& master) {
   widen(parameter);
 }
 
+bool finite(std::span<const Parameter> parameters, const Step& step) {
+  return std::none_of(parameters.begin(), parameters.end(), [&](const Parameter& parameter) {
+    return kernels::has_nonfinite(parameter.gradient, step.threads);
+  });
+}
+
 bool update(std::span<Parameter> parameters, const Optimizer& optimizer, const Step& step) {
-  for (const Parameter& parameter : parameters) {
-    if (kernels::has_nonfinite(parameter.gradient, step.threads)) return false;
-  }
+  if (!finite(parameters, step)) return false;
   WeightUpdateConfig config{.learning_rate = optimizer.learning_rate,
-                            .momentum = optimizer.momentum,
                             .unscale = UnscaleByExponent{optimizer.loss_exponent}};
   for (Parameter& parameter : parameters) {
+    config.momentum = parameter.corrected ? 0 : optimizer.momentum;
     // Bias, gamma and beta are not decayed.
-    config.weight_decay = parameter.master ? optimizer.weight_decay : 0;
+    config.weight_decay = parameter.master && !parameter.corrected ? optimizer.weight_decay : 0;
     if (parameter.half.empty()) {
       kernels::update_weights_fp32(parameter.value.values, parameter.momentum, parameter.gradient, config,
                                    step.threads);

@@ -18,6 +18,7 @@ struct Parameter {
   std::string name;         // layer and role: "fc.weight"
   std::uint16_t layer = 0;  // of its random numbers
   bool master = false;      // weights of GEMMs have the recipe's master format; bias, gamma, beta FP32
+  bool corrected = false;   // its gradient comes with momentum and decay in it
   std::vector<std::int64_t> shape;
   Tensor value;                     // what forward passes read: FP32, or FP16 widened
   std::vector<std::uint16_t> half;  // the FP16 master itself; empty: `value` is the master
@@ -39,6 +40,9 @@ void initialise_weights(Parameter& parameter, std::int64_t fan_in, std::uint64_t
 void fill(Parameter& parameter, float value);
 // After its values were set: the master in the recipe's format, which the values then are.
 void make_master(Parameter& parameter, const MasterWeights& master);
+
+// Every gradient.
+bool finite(std::span<const Parameter> parameters, const Step& step);
 
 // False, and nothing changes, if any gradient is not finite.
 bool update(std::span<Parameter> parameters, const Optimizer& optimizer, const Step& step);

@@ -1,5 +1,6 @@
 #include "sim/train/train_json.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sim/support/json_text.hpp"
@@ -43,6 +44,25 @@ OrderedJson gradient_json(const GradientReport& gradient) {
           {"ks_normal", gradient.ks_normal},   {"ks_laplace", gradient.ks_laplace}};
 }
 
+OrderedJson size_json(const ExchangeSize& size) {
+  OrderedJson json{{"dense_bytes", size.dense_bytes}, {"sent_bytes", size.sent_bytes}};
+  if (size.sent_bytes > 0) json["ratio"] = size.ratio();
+  return json;
+}
+
+// Of all workers together.
+OrderedJson exchange_json(const workers::ExchangeCounts& counts) {
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, counts.steps));
+  OrderedJson json{{"steps", counts.steps}};
+  json.update(size_json({.dense_bytes = counts.dense_bytes(), .sent_bytes = counts.sent_bytes()}));
+  json["dense_bytes_per_step"] = static_cast<double>(counts.dense_bytes()) / steps;
+  json["sent_bytes_per_step"] = static_cast<double>(counts.sent_bytes()) / steps;
+  json["matrices"] = size_json(counts.matrices);
+  json["vectors"] = size_json(counts.vectors);
+  json["control_bytes"] = counts.control;
+  return json;
+}
+
 }  // namespace
 
 std::string train_json(const TrainReport& report) {
@@ -58,6 +78,7 @@ std::string train_json(const TrainReport& report) {
                    {"seed", report.seed},
                    {"epochs", report.epochs},
                    {"batch", report.batch},
+                   {"workers", report.workers},
                    {"images", report.images},
                    {"parameters", report.parameters},
                    {"learning_rate", report.learning_rate},
@@ -83,6 +104,7 @@ std::string train_json(const TrainReport& report) {
   json["gradients"] = OrderedJson::array();
   for (const GradientReport& gradient : report.gradients)
     json["gradients"].push_back(gradient_json(gradient));
+  if (report.exchange) json["exchange"] = exchange_json(*report.exchange);
   json["weights_digest"] = report.weights_digest;
   return json_text(json, 2) + "\n";
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/format/convert.hpp"
 #include "sim/trace/gradient.hpp"
+#include "sim/workers/gradient_exchange.hpp"
 
 namespace mantissa::train {
 
@@ -43,8 +45,11 @@ struct TrainReport {
   int cols = 0;
   std::uint64_t seed = 1;
   std::int64_t epochs = 0;  // that were asked for
-  std::int64_t batch = 0;
+  std::int64_t batch = 0;   // of each worker
   std::int64_t images = 0;  // of an epoch
+  int workers = 1;
+  // None where a worker's gradients go to the optimizer as they are.
+  std::optional<workers::ExchangeCounts> exchange;
   std::int64_t parameters = 0;
   double learning_rate = 0;
   double momentum = 0;

@@ -66,14 +66,27 @@ std::string gradients_text(const TrainReport& report) {
                      report.gradients.size());
 }
 
+std::string exchange_text(const TrainReport& report) {
+  if (!report.exchange || report.exchange->steps == 0) return "";
+  const workers::ExchangeCounts& counts = *report.exchange;
+  const auto dense = static_cast<double>(counts.dense_bytes());
+  const auto sent = static_cast<double>(counts.sent_bytes());
+  return fmt::format(
+      "\nsent by {} worker{}: {}B a step, {}B in all; dense {}B, {:.1f} times as much (matrices {:.1f} "
+      "times)\n",
+      report.workers, report.workers == 1 ? "" : "s", with_prefix(sent / static_cast<double>(counts.steps)),
+      with_prefix(sent), with_prefix(dense), dense / sent, counts.matrices.ratio());
+}
+
 }  // namespace
 
 std::string train_heading(const TrainReport& report) {
+  const std::string workers = report.workers == 1 ? "" : fmt::format(" x {} workers", report.workers);
   return fmt::format(
-      "network {}, recipe {}, {} parameters, {} images, batch {}, seed {}, array {} x {}\n\n"
+      "network {}, recipe {}, {} parameters, {} images, batch {}{}, seed {}, array {} x {}\n\n"
       "epoch  train loss  train acc  val loss  val acc  loss scale  skipped     time\n",
-      report.network, report.recipe, report.parameters, report.images, report.batch, report.seed, report.rows,
-      report.cols);
+      report.network, report.recipe, report.parameters, report.images, report.batch, workers, report.seed,
+      report.rows, report.cols);
 }
 
 std::string epoch_line(const TrainReport& report) {
@@ -88,7 +101,8 @@ std::string train_summary(const TrainReport& report) {
   const auto best = std::max_element(
       report.history.begin(), report.history.end(),
       [](const EpochReport& a, const EpochReport& b) { return a.val_accuracy < b.val_accuracy; });
-  std::string text = conversions_text(report) + sparsity_text(report) + gradients_text(report);
+  std::string text =
+      conversions_text(report) + sparsity_text(report) + gradients_text(report) + exchange_text(report);
   if (best == report.history.end()) return text;
   return fmt::format("{}\nvalidation accuracy: {} at the end, {} at best\nSHA-256 of the weights: {}\n", text,
                      percent_text(report.history.back().val_accuracy), percent_text(best->val_accuracy),

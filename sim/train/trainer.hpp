@@ -4,30 +4,35 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "models/update/loss_scale.hpp"
-#include "sim/layer/pruning_plan.hpp"
 #include "sim/train/fashion_mnist.hpp"
 #include "sim/train/model.hpp"
 #include "sim/train/recorder.hpp"
 #include "sim/train/schedule.hpp"
 #include "sim/train/train_report.hpp"
+#include "sim/train/worker.hpp"
+#include "sim/workers/gradient_exchange.hpp"
+#include "sim/workers/group.hpp"
+#include "sim/workers/shard.hpp"
 
 namespace mantissa::train {
 
 struct RunOptions {
   std::uint64_t seed = 1;
   std::int64_t epochs = 10;
-  std::int64_t batch = 128;
-  std::int64_t images = 0;  // train on the first N; 0: all
+  std::int64_t batch = 128;  // of each worker
+  std::int64_t images = 0;   // train on the first N; 0: all
   int rows = 16;
   int cols = 16;
   int threads = 1;
   TrainingDefaults training;
+  int workers = 1;                      // of the whole run; the trainer's group says how many
   std::string configuration;            // hashes of network and recipe: what a checkpoint belongs to
   std::string checkpoint;               // file; empty: none
   std::int64_t checkpoint_steps = 200;  // between two of them
@@ -49,7 +54,7 @@ inline constexpr std::int64_t count_interval = 64;
 // How far a run goes.
 struct RunLength {
   std::int64_t images = 0;  // of an epoch
-  std::int64_t batch = 1;
+  std::int64_t batch = 1;   // of a step, of all workers
   std::int64_t steps_per_epoch = 1;
   std::int64_t steps = 0;  // in all
 };
@@ -66,44 +71,52 @@ struct RunState {
 
 class Trainer {
  public:
-  // All must outlive the trainer. Throws std::invalid_argument for options that do not fit the data.
-  Trainer(Model& model, const FashionMnist& data, const RunOptions& options, Recorder* recorder = nullptr);
+  // All must outlive the trainer; the model is that of the first worker of this process. Without a group the
+  // run has one worker. Throws std::invalid_argument for options that do not fit the data.
+  Trainer(Model& model, const FashionMnist& data, const RunOptions& options, Recorder* recorder = nullptr,
+          workers::Group* group = nullptr);
 
   // Goes on where the checkpoint's run stood. Throws std::invalid_argument for one of another run.
   void resume();
   // To the end. Throws Diverged.
   TrainReport run(const Progress& progress, const EpochDone& epoch_done);
 
-  std::int64_t total_steps() const { return steps_per_epoch_ * options_.epochs; }
+  std::int64_t total_steps() const { return shards_.steps() * options_.epochs; }
   std::int64_t next_step() const { return state_.step; }
   // As far as the run has come.
   TrainReport report() const;
 
  private:
+  void make_workers(Recorder* recorder);
+  void make_exchange();
   void train_step();
-  void check_finite(double loss, const std::string& whose) const;
+  WorkerNews all_news(std::vector<workers::Bytes> own, const std::string& place);
+  bool apply_gradients(const Step& step, int loss_exponent);
+  void share_parameters();
+  void average_statistics();
   void validate();
   void finish_epoch();
-  void load_batch(const Images& images, std::span<const std::int32_t> order);
   void follow_loss_scale(bool skipped);
   Step step_info(bool training) const;
-  Watcher watcher_of(const Step& step);
-  void save() const;
+  std::vector<workers::Bytes> tell_all(std::vector<workers::Bytes> own);
+  void save();
 
   Model& model_;
   const FashionMnist& data_;
   RunOptions options_;
-  Recorder* recorder_;
+  workers::LocalGroup alone_{1};
+  workers::Group& group_;
   std::int64_t images_;
-  std::int64_t steps_per_epoch_;
+  workers::Shards shards_;
   Schedule schedule_;
   std::optional<LossScale> loss_scale_;  // dynamic
-  std::optional<PruningPlan> pruning_;
+  std::vector<std::unique_ptr<Model>> replicas_;
+  std::vector<Worker> workers_;  // of this process
+  // None where one worker's gradients go to the optimizer as they are.
+  std::optional<workers::GradientExchange> exchange_;
   RunState state_;
   std::vector<std::int32_t> order_;  // of the epoch under way
   std::int64_t order_epoch_ = -1;
-  std::vector<std::uint8_t> labels_;
-  std::vector<float> score_gradient_;
 };
 
 // The order of an epoch's images: a permutation that depends on seed and epoch alone.

@@ -25,7 +25,7 @@ namespace {
 
 TEST(Replay, EveryShippedRecipeRuns) {
   for (const char* recipe :
-       {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse", "dgc", "zipml"}) {
+       {"fp32", "fp8", "fp8-hybrid", "int8-rangebn", "lognormal-sparse", "dense", "dgc", "zipml"}) {
     const Json report = replay({cnn, "--recipe", recipe});
     ASSERT_TRUE(report.contains("layers")) << recipe;
     for (const Json& layer : report["layers"]) {

@@ -23,7 +23,7 @@ class Package(unittest.TestCase, ProgramChecks):
     def test_it_asks_for_what_it_needs(self):
         self.assertEqual(self.field("Package"), "mantissa")
         self.assertEqual(self.field("Version"), project_version())
-        for library in ("libboost-iostreams1.74.0", "libc6", "libfmt9", "libhwy1", "libssl3", "libstdc++6", "libsystemc", "libyaml-cpp0.7"):
+        for library in ("libboost-iostreams1.74.0", "libc6", "libfmt9", "libhwy1", "libopenmpi3", "libssl3", "libstdc++6", "libsystemc", "libyaml-cpp0.7"):
             self.assertRegex(self.field("Depends"), rf"(^|, ){re.escape(library)}\b", library)
         for tool in ("verilator", "g++", "python3-matplotlib"):
             self.assertIn(tool, self.field("Recommends").split(", "))

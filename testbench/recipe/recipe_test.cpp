@@ -36,7 +36,8 @@ norm: {kind: range, precision: int8, constant: reference, chunks: 16, parts: 8, 
 exempt_first: true
 exempt_last: true
 pruning: {sparsity: 0.5, max_sparsity: 0.75, random_bits: 9, min_cosine: 0.98, refresh_steps: 7, choose_format: true}
-compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5]}
+clip_norm: 2.5
+compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5], sample: 0.125, factor_masking: false}
 )");
   EXPECT_EQ(recipe.name, "mine");
   EXPECT_EQ(recipe.source, "a paper");
@@ -87,6 +88,12 @@ compression: {sparsity: 0.99, momentum: 0.5, warm_up: [0.25, 0.5]}
   EXPECT_EQ(recipe.compression->sparsity, 0.99);
   EXPECT_EQ(recipe.compression->momentum, 0.5);
   EXPECT_EQ(recipe.compression->warm_up, (std::vector<double>{0.25, 0.5}));
+  EXPECT_EQ(recipe.compression->sample, 0.125);
+  EXPECT_FALSE(recipe.compression->factor_masking);
+  EXPECT_EQ(recipe.compression->keep(0), 0.75);
+  EXPECT_EQ(recipe.compression->keep(1), 0.5);
+  EXPECT_EQ(recipe.compression->keep(2), 1 - 0.99);
+  EXPECT_EQ(recipe.clip_norm, 2.5);
   EXPECT_FALSE(recipe.sampling);
 }
 
@@ -153,7 +160,7 @@ TEST(RecipeYaml, UnknownKeysAreNamedWithTheirLine) {
   EXPECT_EQ(refused(start + e5m2_tensors + "weigths: {format: e5m2}\n"),
             "mine.yaml:6: unknown key 'weigths' in 'recipe'; allowed: name, arithmetic, source, weights, "
             "activations, errors, weight_gradients, errors_for_weights, accumulator, master_weights, "
-            "loss_scale, norm, exempt_first, exempt_last, pruning, compression, sampling");
+            "loss_scale, norm, exempt_first, exempt_last, pruning, clip_norm, compression, sampling");
   EXPECT_EQ(refused(start + "activations: {format: e5m2}\nerrors: {format: e5m2}\n"
                             "weights:\n  format: e5m2\n  round: rne\n"),
             "mine.yaml:7: unknown key 'round' in 'weights'; allowed: format, overflow, via, scale, "
@@ -222,6 +229,9 @@ TEST(RecipeYaml, BadValuesAreNamedWithTheirLine) {
       {"compression: {warm_up: [0.5, 0.25]}", "mine.yaml:6: compression.warm_up: must not fall"},
       {"compression: {warm_up: 0.5}", "mine.yaml:6: 'warm_up' is a word; it must be a list of numbers"},
       {"compression: {warm_up: [[0.5]]}", "mine.yaml:6: 'warm_up' must be a list of numbers"},
+      {"compression: {sample: 0}", "mine.yaml:6: sample is '0'; it must be a number in 1e-12..1"},
+      {"clip_norm: 0", "mine.yaml:6: clip_norm: must be above 0 and at most 1e9"},
+      {"clip_norm: -1", "mine.yaml:6: clip_norm is '-1'; it must be a number in 0..1"},
       {"sampling: {levels: 127}", "mine.yaml:6: sampling: needs arithmetic fp32"},
       {"name: again", "mine.yaml:6: key 'name' appears twice; first in line 1"},
   };

@@ -80,7 +80,10 @@ TEST(RecipeText, EveryKeyIsPartOfTheDigest) {
       [](Recipe& r) { r.pruning->feedback = false; },
       [](Recipe& r) { r.pruning->threshold = PruningRule::Threshold::quantile; },
       [](Recipe& r) { r.pruning.reset(); },
+      [](Recipe& r) { r.clip_norm = 2; },
       [](Recipe& r) { r.compression.emplace(); },
+      [](Recipe& r) { r.compression.emplace().sample = 1; },
+      [](Recipe& r) { r.compression.emplace().factor_masking = false; },
       [](Recipe& r) { r.sampling.emplace(); },
   };
   for (const auto& change : changes) {

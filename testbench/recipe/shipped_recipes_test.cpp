@@ -12,9 +12,9 @@
 namespace mantissa::test {
 namespace {
 
-TEST(ShippedRecipes, AllSevenLoadUnderTheirOwnName) {
+TEST(ShippedRecipes, AllEightLoadUnderTheirOwnName) {
   const std::vector<std::string> names = shipped_configs(ConfigKind::recipe);
-  EXPECT_EQ(names, (std::vector<std::string>{"dgc", "fp32", "fp8", "fp8-hybrid", "int8-rangebn",
+  EXPECT_EQ(names, (std::vector<std::string>{"dense", "dgc", "fp32", "fp8", "fp8-hybrid", "int8-rangebn",
                                              "lognormal-sparse", "zipml"}));
   std::set<std::string> hashes;
   for (const std::string& name : names) {
@@ -82,6 +82,9 @@ TEST(ShippedRecipes, TheOthersDifferWhereTheirPapersDo) {
   ASSERT_TRUE(lin.compression);
   EXPECT_EQ(lin.compression->sparsity, 0.999);
   EXPECT_EQ(lin.compression->warm_up.size(), 4U);
+  const Recipe dense = load_recipe("dense").value;
+  EXPECT_FALSE(dense.compression);
+  EXPECT_EQ(dense.clip_norm, lin.clip_norm);
 
   const Recipe zhang = load_recipe("zipml").value;
   ASSERT_TRUE(zhang.sampling);
@@ -94,9 +97,10 @@ TEST(ShippedRecipes, TheOthersDifferWhereTheirPapersDo) {
 
 TEST(ShippedRecipes, AnUnknownNameListsThem) {
   const std::string said = refusal([] { load_recipe("fp9"); });
-  EXPECT_EQ(said,
-            "unknown recipe 'fp9'; shipped are dgc, fp32, fp8, fp8-hybrid, int8-rangebn, lognormal-sparse, "
-            "zipml; a file of your own is given as ./NAME.yaml");
+  EXPECT_EQ(
+      said,
+      "unknown recipe 'fp9'; shipped are dense, dgc, fp32, fp8, fp8-hybrid, int8-rangebn, lognormal-sparse, "
+      "zipml; a file of your own is given as ./NAME.yaml");
   EXPECT_EQ(refusal([] { load_recipe("./nowhere.yaml"); }), "cannot read ./nowhere.yaml: no such file");
   EXPECT_EQ(refusal([] { load_recipe("nowhere.yaml"); }), "cannot read nowhere.yaml: no such file");
   EXPECT_EQ(refusal([] { load_recipe("/"); }), "cannot read /: it is a directory");

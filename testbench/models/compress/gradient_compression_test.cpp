@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <random>
+#include <span>
 #include <stdexcept>
 
 #include "models/compress/run_length.hpp"
@@ -204,6 +205,55 @@ TEST(Clipping, ScalesToTheLimitOnlyWhenAbove) {
   EXPECT_EQ(local_clipping_limit(0.25F, 64), 0.03125F);
   EXPECT_THROW(local_clipping_limit(1.0F, 0), std::invalid_argument);
   EXPECT_THROW(clip_to_norm(gradient, 0.0F), std::invalid_argument);
+}
+
+TEST(Clipping, TakesAllTensorsOfAGradientTogether) {
+  std::vector<float> first{3.0F};
+  std::vector<float> second{0.0F, -4.0F};
+  const std::vector<std::span<float>> tensors{first, second};
+  clip_to_norm(tensors, 5.0F);
+  EXPECT_EQ(first[0], 3.0F);
+  clip_to_norm(tensors, 2.5F);
+  EXPECT_EQ(first[0], 1.5F);
+  EXPECT_EQ(second, (std::vector<float>{0.0F, -2.0F}));
+}
+
+TEST(WorkerShares, AreRoundedOnceEach) {
+  // 0x1p-149 / 2 is a tie, to even; the smallest number times 2^3 is exact, and a third of it is rounded.
+  std::vector<float> gradient{6.0F, -1.0F, 0x1p-148F, 1e38F};
+  take_share(gradient, 1, 1);
+  EXPECT_EQ(gradient, (std::vector<float>{3.0F, -0.5F, 0x1p-149F, 0.5e38F}));
+  take_share(gradient, 1, 1);
+  EXPECT_EQ(gradient[2], 0.0F);
+  take_share(gradient, -3, 3);
+  EXPECT_EQ(gradient[0], 4.0F);
+  EXPECT_EQ(gradient[1], -2.0F / 3.0F);
+  std::vector<float> decayed{1.0F, 2.0F};
+  add_decay_share(decayed, std::vector<float>{8.0F, -8.0F}, 0.5F, 4);
+  EXPECT_EQ(decayed, (std::vector<float>{2.0F, 1.0F}));
+  EXPECT_THROW(add_decay_share(decayed, std::vector<float>(3), 0.5F, 4), std::invalid_argument);
+  EXPECT_THROW(take_share(decayed, 0, 0), std::invalid_argument);
+}
+
+TEST(GradientCompressor, GoesOnFromWhatItHadNotSent) {
+  const TopShare share{.keep = 0.1, .sample = 1.0};
+  GradientCompressor whole(50);
+  whole.compress(lognormal(50, 1), share);
+  GradientCompressor rest(50);
+  rest.restore(whole.velocity(), whole.accumulated());
+  for (std::uint32_t step = 2; step < 9; ++step)
+    ASSERT_EQ(rest.compress(lognormal(50, step), share), whole.compress(lognormal(50, step), share));
+  EXPECT_THROW(rest.restore(std::vector<float>(49), std::vector<float>(50)), std::invalid_argument);
+}
+
+TEST(GradientCompressor, KeepingTheVelocityAndSendingAllIsMomentumSgd) {
+  GradientCompressor compressor(40, 0.9F, MomentumKind::heavy_ball, SentVelocity::kept);
+  std::vector<float> momentum(40);
+  for (std::uint32_t step = 0; step < 9; ++step) {
+    const std::vector<float> gradient = lognormal(40, step);
+    for (std::size_t i = 0; i < 40; ++i) momentum[i] = std::fma(0.9F, momentum[i], gradient[i]);
+    ASSERT_EQ(run_length_decode(compressor.compress(gradient, {.keep = 1.0, .sample = 1.0}), 40), momentum);
+  }
 }
 
 TEST(WarmUp, SparsityRisesInFourSteps) {
