@@ -40,7 +40,7 @@ class Documents:
         self.breaches = []
         self.commands = set()
         self.options = {"--help", "--version"}
-        for path in tree_rules.files_below(root, "sim/cli", (".cpp",)):
+        for path in tree_rules.files_below(root, "sim/cli", (".cpp", ".hpp")):
             source = "\n".join(tree_rules.read_lines(root, path))
             self.commands.update(SUBCOMMAND.findall(source))
             self.options.update("--" + (name or parameter) for name, parameter in OPTION_NAME.findall(source))
