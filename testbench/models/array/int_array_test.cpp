@@ -27,7 +27,7 @@ TEST(IntArray, TileByHand) {
   EXPECT_EQ(tile.steps, (std::vector<SkipSchedule>{{11, 11}}));
   EXPECT_EQ(tile.compute_cycles(), 11U);
   EXPECT_EQ(small_int_array().drain_cycles(), 4U);
-  EXPECT_EQ(tile.sums, (std::vector<std::uint64_t>{263U * 255, 0, 6U * 255, 0}));
+  EXPECT_EQ(tile.sums, (std::vector<std::uint64_t>{263UL * 255, 0, 6UL * 255, 0}));
   EXPECT_FALSE(tile.overflow);
 }
 
