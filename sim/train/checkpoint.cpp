@@ -96,7 +96,7 @@ void save_checkpoint(const std::filesystem::path& path, const Model& model, cons
   for (const Attachment::Tensor& tensor : attachment.tensors) add(tensor.name, tensor.values);
   Json json{
       {"layout", layout}, {"run", identity(model, options)}, {"state", state_json(model, state, loss_scale)}};
-  if (!attachment.name.empty()) json[attachment.name] = attachment.json;
+  if (!attachment.name.empty()) json[attachment.name] = *attachment.json;
   const auto source = [&](const trace::TensorInfo& tensor, std::uint64_t first, std::span<float> values) {
     const std::vector<float>& from = *tensors.at(tensor.name);
     std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), values.size(), values.begin());
@@ -132,7 +132,7 @@ void load_checkpoint(const trace::Safetensors& file, const RunLength& length, Mo
     const JsonRecord record(json, std::string(state_key), {"layout", "run", "state", attached});
     run = &record.at("run");
     saved = &record.at("state");
-    if (!attachment.name.empty()) attachment.json = record.at(attachment.name);
+    if (!attachment.name.empty()) attachment.json = std::make_shared<Json>(record.at(attachment.name));
   });
   checked("", [&] { check_identity(*run, identity(model, options)); });
   checked(damaged, [&] {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct Attachment {
     std::vector<float> values;  // of one to be read: as many as there must be
   };
   std::string name;  // empty: there is nothing
-  Json json;
+  std::shared_ptr<const Json> json;
   std::vector<Tensor> tensors;
   // Takes what was read; throws std::invalid_argument for what cannot be right.
   std::function<void(const Attachment&)> restore;

@@ -187,6 +187,7 @@ bool Trainer::apply_gradients(const Step& step, int loss_exponent) {
       for (Parameter& parameter : worker.model().parameters()) own.emplace_back(parameter.gradient);
     }
     std::vector<std::span<const float>> weights;
+    weights.reserve(parameters.size());
     for (const Parameter& parameter : parameters) weights.emplace_back(parameter.value.values);
     exchange_->sum({.run_seed = options_.seed,
                     .number = state_.step,

@@ -1,6 +1,7 @@
 #include "sim/train/worker_state.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -90,9 +91,10 @@ void take_tensors(const Attachment& attachment, std::vector<Worker>& here, Gradi
 }
 
 void take_layers(const Json& json, std::vector<Worker>& here, int workers) {
-  if (static_cast<int>(json.size()) != workers - 1)
+  if (static_cast<int>(json.size()) != workers - 1) {
     throw std::invalid_argument("workers: others has " + std::to_string(json.size()) +
                                 " entries; the run has " + std::to_string(workers - 1));
+  }
   for (Worker& worker : here) {
     if (worker.index() == 0) continue;  // the model's own
     const std::string where = "workers: worker " + std::to_string(worker.index());
@@ -139,7 +141,8 @@ Attachment attach_workers(const std::vector<workers::Bytes>& packets, Model& mod
     }
   }
   attachment.name = json_name;
-  attachment.json = {{"exchange", counts_json(exchange.counts())}, {"others", others}};
+  attachment.json =
+      std::make_shared<Json>(Json{{"exchange", counts_json(exchange.counts())}, {"others", others}});
   return attachment;
 }
 
@@ -152,7 +155,7 @@ Attachment expected_workers(std::vector<Worker>& here, int workers, std::int64_t
       attachment.tensors.push_back({tensor.name, std::vector<float>(tensor.elements())});
   }
   attachment.restore = [&here, &exchange, workers, step](const Attachment& read) {
-    const JsonRecord record(read.json, json_name, {"exchange", "others"});
+    const JsonRecord record(*read.json, json_name, {"exchange", "others"});
     exchange.counts() = parse_counts(record.at("exchange"), step);
     take_layers(record.list("others"), here, workers);
     take_tensors(read, here, exchange);

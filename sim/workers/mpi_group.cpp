@@ -36,14 +36,14 @@ void check(int code, const char* what) {
                            " failed: " + std::string(text.data(), static_cast<std::size_t>(length)));
 }
 
-// Open MPI waits by asking without a pause, which takes the processor from ranks that still compute where
+// Open MPI's own wait asks without a pause, which takes the processor from ranks that still compute where
 // there are more ranks than processors.
-void wait(MPI_Request& request, const char* what) {
+void sleep_until_done(MPI_Request request, const char* what) {
   constexpr int patience = 200;
   constexpr std::chrono::microseconds pause(50);
   for (int asked = 0;; ++asked) {
     int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+    check(MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE), what);
     if (done != 0) return;
     if (asked > patience) std::this_thread::sleep_for(pause);
   }
@@ -80,7 +80,8 @@ std::vector<Bytes> MpiGroup::all_gather(std::vector<Bytes> own) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallgather(&sent, 1, MPI_UINT32_T, lengths.data(), 1, MPI_UINT32_T, MPI_COMM_WORLD, &request),
         "the exchange of lengths");
-  wait(request, "the exchange of lengths");
+  sleep_until_done(request, "the exchange of lengths");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "the exchange of lengths");
   // Whatever is too long is too long for all, who say so together.
   const std::int64_t total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   if (total >= most)
@@ -94,7 +95,8 @@ std::vector<Bytes> MpiGroup::all_gather(std::vector<Bytes> own) {
   check(MPI_Iallgatherv(packet.data(), static_cast<int>(length), MPI_BYTE, all.data(), counts.data(),
                         places.data(), MPI_BYTE, MPI_COMM_WORLD, &request),
         "the exchange of packets");
-  wait(request, "the exchange of packets");
+  sleep_until_done(request, "the exchange of packets");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "the exchange of packets");
   std::vector<Bytes> packets;
   for (int rank = 0; rank < size_; ++rank) {
     const auto first = all.begin() + places[rank];
