@@ -167,6 +167,7 @@ void check_steps(const NormStreams& shape, std::int64_t groups, std::int64_t seg
 }  // namespace
 
 std::int64_t lanes_of_channel(const Architecture& arch, const NormStreams& shape) {
+  check(arch, shape);
   std::int64_t lanes =
       std::min({shape.parts, arch.norm_lanes / shape.channels, shape.elements / shape.parts});
   while (lanes > 1 && shape.parts % lanes != 0) --lanes;

@@ -32,7 +32,7 @@ struct NormUnitTime {
 constexpr NormUnitTime range_bn_forward_time{.pause = 34, .latency = 3};
 constexpr NormUnitTime range_bn_backward_time{.pause = 8, .latency = 5};
 
-// That share the parts of a channel.
+// That share the parts of a channel. Throws as norm_step_length() does, but for buffers.
 std::int64_t lanes_of_channel(const Architecture& arch, const NormStreams& shape);
 
 // Elements per lane in a step. Throws std::invalid_argument for a shape that cannot be, and where not even
