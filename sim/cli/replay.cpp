@@ -142,9 +142,10 @@ void run_replay(ReplayOptions& options) {
                                 .wave = "replay_seed" + std::to_string(options.seed) + ".fst",
                                 .again = command_line(options)});
   std::optional<DeviceGuard> guard;
-  if (check != nullptr)
+  if (check != nullptr) {
     guard.emplace(
         DeviceGuard::Options{.limit = std::chrono::seconds(options.timeout), .again = command_line(options)});
+  }
 
   Progress progress;
   ReplayReport report;
