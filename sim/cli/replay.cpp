@@ -14,6 +14,7 @@
 
 #include "sim/arch/architecture_yaml.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/device_options.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
