@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "sim/cli/options.hpp"
 #include "sim/support/config_file.hpp"
 #include "sim/support/user_text.hpp"
 #include "sim/support/yaml_reader.hpp"
@@ -44,6 +45,15 @@ std::pair<std::string, std::string> name_and_value(const std::string& text, cons
     throw std::invalid_argument(option + " takes NAME=VALUE, not " + in_quotes(text));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void add_timeout(CLI::App& command, std::uint64_t& seconds) {
+  command
+      .add_option("--timeout", seconds,
+                  "seconds that a device may take for one evaluation before it counts as hanging")
+      ->transform(whole_number<std::uint64_t>(1, 1U << 20))
+      ->type_name("SECONDS")
+      ->capture_default_str();
 }
 
 void DeviceOptions::add_to(CLI::App& command) {

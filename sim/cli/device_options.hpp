@@ -1,7 +1,8 @@
-// Options of `mantissa verify` that describe somebody else's RTL.
+// Options of `mantissa verify` that describe somebody else's RTL, and what `replay` shares of them.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct DeviceOptions {
   // The options again, for a command line that repeats the run.
   std::string command_line() const;
 };
+
+// --timeout: when a device that does not come back counts as hanging.
+void add_timeout(CLI::App& command, std::uint64_t& seconds);
 
 // NAME=VALUE in two; throws std::invalid_argument that names the option where there is no =.
 std::pair<std::string, std::string> name_and_value(const std::string& text, const std::string& option);

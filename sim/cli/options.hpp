@@ -80,16 +80,6 @@ inline CLI::Validator whole_number() {
   return whole_number<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
 }
 
-// What may become of a device that does not come back.
-inline void add_timeout(CLI::App& command, std::uint64_t& seconds) {
-  command
-      .add_option("--timeout", seconds,
-                  "seconds that a device may take for one evaluation before it counts as hanging")
-      ->transform(whole_number<std::uint64_t>(1, 1U << 20))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-}
-
 // Of an option for a leap, 1..32: a line on standard error where the generator's draws repeat before 2^32-1
 // of them.
 inline void warn_of_short_period(int leap) {

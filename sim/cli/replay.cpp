@@ -14,6 +14,7 @@
 
 #include "sim/arch/architecture_yaml.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/device_options.hpp"
 #include "sim/cli/line_io.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/progress.hpp"
@@ -142,9 +143,10 @@ void run_replay(ReplayOptions& options) {
                                 .wave = "replay_seed" + std::to_string(options.seed) + ".fst",
                                 .again = command_line(options)});
   std::optional<DeviceGuard> guard;
-  if (check != nullptr)
+  if (check != nullptr) {
     guard.emplace(
         DeviceGuard::Options{.limit = std::chrono::seconds(options.timeout), .again = command_line(options)});
+  }
 
   Progress progress;
   ReplayReport report;

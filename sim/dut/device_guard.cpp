@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
-#include <utility>
 
 #include "sim/support/ending_signals.hpp"
 #include "sim/support/user_text.hpp"
@@ -61,7 +60,8 @@ extern "C" void at_crash(int signal) {
 
 [[noreturn]] void report(const Hang& hang) {
   std::string text = "MISMATCH: " + hang.what + "\n";
-  for (const auto& [pin, value] : hang.inputs) text += "  " + pin + " = " + value + "\n";
+  for (const auto& [pin, value] : hang.inputs)
+    text.append("  ").append(pin).append(" = ").append(value).append("\n");
   end_program(printable_lines(text));
 }
 
@@ -76,7 +76,7 @@ void catch_crashes() {
   }
 }
 
-Watchdog::Seconds prepared(DeviceGuard::Options options) {
+Watchdog::Seconds prepared(const DeviceGuard::Options& options) {
   last().exit_code = options.exit_code;
   // After last() was made: what is registered later is called first.
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
@@ -88,7 +88,7 @@ Watchdog::Seconds prepared(DeviceGuard::Options options) {
 
 }  // namespace
 
-DeviceGuard::DeviceGuard(Options options) : watchdog_(prepared(std::move(options)), report) {}
+DeviceGuard::DeviceGuard(const Options& options) : watchdog_(prepared(options), report) {}
 
 DeviceGuard::~DeviceGuard() {
   last().active = false;

@@ -16,7 +16,7 @@ class DeviceGuard {
     int exit_code = 1;            // of a program that a device has ended
   };
   // One at a time.
-  explicit DeviceGuard(Options options);
+  explicit DeviceGuard(const Options& options);
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
   ~DeviceGuard();

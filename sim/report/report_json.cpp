@@ -123,18 +123,18 @@ OrderedJson totals_json(const ReportTotals& totals) {
   OrderedJson passes = OrderedJson::object();
   for (std::size_t i = 0; i < reported_passes.size(); ++i) {
     if (reported_passes[i] == Pass::update && totals.by_pass[i].passes == 0) continue;
-    add_figures(passes[std::string(name_of(reported_passes[i]))], totals.by_pass[i]);
+    add_figures(object_in(passes, std::string(name_of(reported_passes[i]))), totals.by_pass[i]);
   }
   json["by_pass"] = std::move(passes);
   OrderedJson kinds = OrderedJson::object();
   for (std::size_t i = 0; i < kinds_of_work.size(); ++i) {
     if (totals.by_work[i].passes != 0)
-      add_figures(kinds[std::string(name_of(kinds_of_work[i]))], totals.by_work[i]);
+      add_figures(object_in(kinds, std::string(name_of(kinds_of_work[i]))), totals.by_work[i]);
   }
   json["by_work"] = std::move(kinds);
   OrderedJson steps = OrderedJson::object();
   for (const StepTotals& step : totals.by_step)
-    add_step_figures(steps[std::to_string(step.step)], step.totals, step);
+    add_step_figures(object_in(steps, std::to_string(step.step)), step.totals, step);
   json["by_step"] = std::move(steps);
   return json;
 }

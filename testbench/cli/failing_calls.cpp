@@ -21,6 +21,7 @@
 
 // The names are glibc's.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,cert-dcl50-cpp)
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" void* __libc_malloc(std::size_t size);
 extern "C" void* __libc_memalign(std::size_t alignment, std::size_t size);
 
@@ -127,4 +128,5 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
 }
 
 }  // extern "C"
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming,cert-dcl50-cpp)

@@ -48,8 +48,9 @@ TEST_F(SameFile, ACsvIsNoneOfAReplaysInputs) {
   const std::vector<std::pair<std::string, std::string>> cases = {{energy, energy},     {in("link"), energy},
                                                                   {in("hard"), energy}, {arch, arch},
                                                                   {recipe, recipe},     {trace, trace}};
-  for (const auto& [csv, file] : cases)
+  for (const auto& [csv, file] : cases) {
     expect_refused({"replay", trace, "--arch", arch, "--recipe", recipe, "--csv", csv}, file, words);
+  }
   expect_refused({"replay", trace, "--set", "energy=" + energy, "--csv", energy}, energy, words);
 }
 
@@ -58,9 +59,10 @@ TEST_F(SameFile, ACsvIsNotInTheReportsDirectory) {
   fs::create_directory(in("report"));
   const std::string json = written(scratch_, "report/report.json", "not ours to lose");
   for (const char* name :
-       {"report/report.json", "report/layers.csv", "report/mine.csv", "report/../report/x"})
+       {"report/report.json", "report/layers.csv", "report/mine.csv", "report/../report/x"}) {
     expect_refused({"replay", cnn, "--out", in("report"), "--csv", in(name)}, json,
                    "the directory is replaced");
+  }
   const std::string energy = copied("sim/configs/energy/horowitz45.yaml", "report/energy.yaml");
   expect_refused({"replay", cnn, "--set", "energy=" + energy, "--out", in("report")}, energy,
                  "the directory is replaced");
