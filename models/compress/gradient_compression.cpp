@@ -124,9 +124,10 @@ void take_share(std::span<float> gradient, int loss_exponent, int workers) {
 }
 
 void add_decay_share(std::span<float> gradient, std::span<const float> weights, float decay, int workers) {
-  if (gradient.size() != weights.size())
+  if (gradient.size() != weights.size()) {
     throw std::invalid_argument("a gradient of " + std::to_string(gradient.size()) + " elements for " +
                                 std::to_string(weights.size()) + " weights");
+  }
   const float share = f32::div(decay, static_cast<float>(workers));
   for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = f32::fma(share, weights[i], gradient[i]);
 }
