@@ -157,7 +157,7 @@ TEST(Trainer, ACheckpointOfAnotherRunIsRefused) {
       options.checkpoint, {},
       {{"mantissa.checkpoint", R"({"run": {}, "state": {}})"}},  // as before layouts had numbers
       [](const trace::TensorInfo&, std::uint64_t, std::span<float>) {});
-  EXPECT_NE(complaint("fp8", options).find("another version of mantissa wrote it (layout 1, not 5)"),
+  EXPECT_NE(complaint("fp8", options).find("another version of mantissa wrote it (layout 1, not 6)"),
             std::string::npos);
   train(test::toy_recipe("fp8"), options, data);
   std::filesystem::resize_file(options.checkpoint, 300);
