@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -63,7 +64,7 @@ bool keep_draft(int descriptor) {
 void remove_stale_drafts(const std::string& directory) {
   // A directory that cannot be listed may still be written to.
   for (const std::string& name : entries_if_any(directory)) {
-    if (is_draft_name(name)) remove_if_stale(directory + "/" + name);
+    if (is_draft_name(name)) remove_if_stale(std::filesystem::path(directory) / name);
   }
 }
 

@@ -31,6 +31,7 @@ void GradientExchange::sum(const ExchangeStep& step, std::span<const std::vector
                            std::span<const std::span<const float>> weights,
                            std::span<const std::span<float>> sum) {
   std::vector<Bytes> own;
+  own.reserve(group_.here());
   for (int here = 0; here < group_.here(); ++here)
     own.push_back(packet(step, here, gradients[here], weights));
   const std::vector<Bytes> all = group_.all_gather(std::move(own));
