@@ -338,7 +338,7 @@ TEST(ManyTensors, MoreLayersOfAllStepsThanAnybodyReadsAreRefused) {
   for (int i = 0; i < 2100; ++i) {
     const std::string name = std::to_string(i);
     layers += (i == 0 ? "[" : ",") + (R"({"kind":"linear","name":")" + name) + "\"}";
-    tensors.push_back({"s" + name + "." + name + ".bias", {1}});
+    tensors.push_back({std::string("s").append(name).append(".").append(name).append(".bias"), {1}});
   }
   EXPECT_NE(complaint_of_trace(trace_bytes(layers + "]", tensors)).find("2100 steps of 2100 layers"),
             std::string::npos);

@@ -35,6 +35,7 @@ class WatchedGroup : public LocalGroup {
 Gradient exchanged(GradientExchange& exchange, const ExchangeStep& step, std::vector<Gradient> gradients,
                    const Gradient& weights) {
   std::vector<std::vector<std::span<float>>> spans;
+  spans.reserve(gradients.size());
   for (Gradient& gradient : gradients) spans.emplace_back(gradient.begin(), gradient.end());
   const std::vector<std::span<const float>> all_weights(weights.begin(), weights.end());
   exchange.sum(step, spans, all_weights, spans.front());
@@ -140,6 +141,7 @@ TEST(GradientExchange, EqualsPlainFloats) {
     PlainWorkers plain(workers, matrix);
     for (int step = 0; step < 24; ++step) {
       std::vector<Gradient> gradients;
+      gradients.reserve(workers);
       for (int k = 0; k < workers; ++k) gradients.push_back({random(matrix), random(20)});
       for (float& g : gradients[1][0]) g *= step % 2 == 0 ? 0.1F : 1;  // sometimes below the limit
       const Gradient weights = {random(matrix), random(20)};
