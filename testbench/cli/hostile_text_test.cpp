@@ -1,4 +1,5 @@
 // Names that would command a terminal, forge a line or break a reader of JSON, in everything that has a name.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -160,8 +161,9 @@ TEST(HostileText, ValuesOfOptions) {
     EXPECT_EQ(run_mantissa({"cycles", "--gemm", "8,8,8", "--sparsity", value}).exit_code, 2) << value;
     for (const std::string option : {"--memory", "--work"}) {
       for (const std::string command : {"replay", "trace check"}) {
-        const Finished run = run_shell("mantissa " + command + " none " + option + " " + value);
-        EXPECT_TRUE(contains(run.err, option + ": '" + value + "' is not a decimal number")) << run.err;
+        const Finished run = run_shell(fmt::format("mantissa {} none {} {}", command, option, value));
+        EXPECT_TRUE(contains(run.err, fmt::format("{}: '{}' is not a decimal number", option, value)))
+            << run.err;
       }
     }
   }

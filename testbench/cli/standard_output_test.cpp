@@ -1,4 +1,5 @@
 // Whoever reads standard output: the verdict and the files are the same.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,7 +39,7 @@ TEST(StandardOutput, AFailedCheckFailsWithoutAReader) {
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_EQ(run.err, "");
   for (const std::string sink : {">&-", ">/dev/full", ">&- 2>&-", ">/dev/full 2>/dev/full"})
-    EXPECT_EQ(run_shell("mantissa trace check " + bad + " " + sink).exit_code, 1) << sink;
+    EXPECT_EQ(run_shell(fmt::format("mantissa trace check {} {}", bad, sink)).exit_code, 1) << sink;
 }
 
 TEST(StandardOutput, FilesAreWrittenWithoutAReader) {

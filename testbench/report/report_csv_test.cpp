@@ -69,7 +69,7 @@ TEST(ReportCsv, FieldsByHand) {
 
 // A spreadsheet must take every name for text, and every number for a number.
 TEST(ReportCsv, NoFieldIsAFormula) {
-  for (const std::string name : {"=1+2", "+1", "-1", "@SUM(A1)", "\uFF1D1", "=HYPERLINK(\"a\",\"b\")"}) {
+  for (const std::string name : {"=1+2", "+1", "-1", "@SUM(A1)", "\uFF1D1", R"(=HYPERLINK("a","b"))"}) {
     ReplayReport report = tiny_report();
     report.passes[0].layer = name;
     report.passes[0].formats = name;

@@ -57,6 +57,7 @@ TEST(Workers, OneProcessEachGivesTheBitsOfOneForAll) {
       test::Meeting meeting(3);
       std::vector<TrainReport> reports(3);
       std::vector<std::thread> processes;
+      processes.reserve(3);
       for (int worker = 0; worker < 3; ++worker) {
         processes.emplace_back([&, worker] {
           test::ThreadGroup group(meeting, worker);
