@@ -108,13 +108,14 @@ TEST_F(Mpi, ARunThatDivergesSaysWhereAndEndsOnAllRanks) {
 }
 
 TEST_F(Mpi, ARankThatDiesEndsTheRunAndItGoesOnWithTheSameBits) {
-  const std::string run = train("--epochs 30 --recipe dgc --json --checkpoint-steps 5");
+  // Long enough for a fast machine: the run must not end before the kill.
+  const std::string run = train("--epochs 400 --recipe dgc --json --checkpoint-steps 5");
   const std::string whole = Json::parse(run_shell(run + " --workers 3").out)["weights_digest"];
   // Rank 1 is killed some steps after the first checkpoint. The mark finds the ranks of this test alone.
   const std::string script = "export MANTISSA_MPI_TEST=" + scratch_.path() + "; " + mpirun(3) + run +
                              " --checkpoint " + in("c") + " >" + in("out") + " 2>" + in("err") +
                              " & run=$!; while [ ! -e " + in("c") +
-                             " ] && kill -0 $run; do sleep 0.02; done; sleep 0.1; "
+                             " ] && kill -0 $run; do sleep 0.01; done; "
                              "ranks() { grep -lsz \"^MANTISSA_MPI_TEST=" +
                              scratch_.path() +
                              "\" $(grep -lsz \"^OMPI_COMM_WORLD_RANK=$1\" /proc/[0-9]*/environ); }; "
